@@ -1,0 +1,46 @@
+"""The bricks: every equation of the Transformer once, each in the file of its name."""
+
+from clearhead.layers.attention import KeysValues, MultiHeadAttention
+from clearhead.layers.blocks import BlockConfig, DecoderBlock, EncoderBlock, Residual
+from clearhead.layers.cache import KeyValueCache
+from clearhead.layers.dropout import Dropout
+from clearhead.layers.embedding import TokenEmbedding, TokenScores
+from clearhead.layers.experts import Experts
+from clearhead.layers.feed_forward import FeedForward
+from clearhead.layers.norms import BatchNorm, LayerNorm, RMSNorm
+from clearhead.layers.positions import (
+    Alibi,
+    LearnedPositions,
+    RelativeBias,
+    Rotary,
+    SinusoidalPositions,
+)
+from clearhead.layers.stacks import Decoder, DecoderState, Encoder
+from clearhead.layers.tap import Tap
+
+__all__ = [
+    "Alibi",
+    "BatchNorm",
+    "BlockConfig",
+    "Decoder",
+    "DecoderBlock",
+    "DecoderState",
+    "Dropout",
+    "Encoder",
+    "EncoderBlock",
+    "Experts",
+    "FeedForward",
+    "KeyValueCache",
+    "KeysValues",
+    "LayerNorm",
+    "LearnedPositions",
+    "MultiHeadAttention",
+    "RMSNorm",
+    "RelativeBias",
+    "Residual",
+    "Rotary",
+    "SinusoidalPositions",
+    "Tap",
+    "TokenEmbedding",
+    "TokenScores",
+]

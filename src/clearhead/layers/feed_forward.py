@@ -1,0 +1,65 @@
+"""Feed-forward: every position is worked on by itself, with the same weights.
+
+FFN(x)    = max(0, x W_1 + b_1) W_2 + b_2                   Vaswani et al. 2017, eq. 2
+GELU      : GELU(x W_1 + b_1) W_2 + b_2                     Hendrycks & Gimpel 2016
+SwiGLU(x) = (swish(x W_g) ⊙ x W_1) W_2                      Shazeer 2020, eq. 6
+"""
+
+from typing import Literal
+
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from clearhead.errors import ConfigError
+from clearhead.layers.dropout import Dropout
+from clearhead.layers.tap import Tap
+
+__all__ = ["Activation", "FeedForward", "activate"]
+
+Activation = Literal["relu", "gelu", "swiglu"]
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with an activation between; for SwiGLU, w_1 holds the gate's rows first."""
+
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        activation: Activation = "relu",
+        *,
+        bias: bool = True,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if min(d_model, d_ff) < 1:
+            raise ConfigError(f"d_model={d_model} and d_ff={d_ff} must be at least 1")
+        self.activation = activation
+        n_rows = 2 * d_ff if activation == "swiglu" else d_ff
+        self.w_1 = nn.Linear(d_model, n_rows, bias=bias)
+        self.w_2 = nn.Linear(d_ff, d_model, bias=bias)
+        for linear in (self.w_1, self.w_2):
+            nn.init.xavier_uniform_(linear.weight)
+            if bias:
+                nn.init.zeros_(linear.bias)
+        self.dropout = Dropout(dropout)
+        self.hidden = Tap("B T F")
+        self.output = Tap("B T D")
+
+    def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+        """Work on each position."""
+        hidden = self.hidden(activate(self.w_1(x), self.activation))
+        return self.output(self.w_2(self.dropout(hidden)))
+
+
+def activate(x: Float[Tensor, "*axes"], activation: Activation) -> Float[Tensor, "*out"]:
+    """Apply the activation to the result of W_1; a gated one halves the width."""
+    if activation == "relu":
+        return F.relu(x)
+    if activation == "gelu":
+        return F.gelu(x)
+    if activation == "swiglu":
+        gate, value = x.chunk(2, dim=-1)
+        return F.silu(gate) * value
+    raise ConfigError(f"activation={activation!r} is not known: choose relu, gelu or swiglu")

@@ -1,0 +1,174 @@
+"""Positions: attention alone does not know the order of words, so it must be told.
+
+    PE(pos, 2i)     = sin(pos / 10000^(2i/d_model))             Vaswani et al. 2017, §3.5
+    PE(pos, 2i + 1) = cos(pos / 10000^(2i/d_model))
+
+Sinusoidal and learned positions are added to the embeddings; rotary positions turn the queries and
+keys; relative positions and ALiBi add a bias to the scores.
+"""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from clearhead.errors import ConfigError, InputError
+from clearhead.layers.tap import Tap
+
+__all__ = [
+    "Alibi",
+    "LearnedPositions",
+    "RelativeBias",
+    "Rotary",
+    "SinusoidalPositions",
+    "sinusoids",
+]
+
+
+def sinusoids(n_positions: int, d_model: int) -> Float[Tensor, "T D"]:
+    """PE for the positions 0, 1, …, n_positions − 1.
+
+    >>> sinusoids(2, 6)[0].tolist()
+    [0.0, 1.0, 0.0, 1.0, 0.0, 1.0]
+    """
+    # In double precision: for large pos the angle itself needs more digits than a float has.
+    pos = torch.arange(n_positions, dtype=torch.float64)[:, None]
+    two_i = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angle = pos / 10000 ** (two_i / d_model)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)[:, :d_model].float()
+
+
+class SinusoidalPositions(nn.Module):
+    """Fixed positions, computed once and extended on demand to any length."""
+
+    table: Float[Tensor, "T D"]
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.d_model = d_model
+        self.register_buffer("table", sinusoids(256, d_model), persistent=False)
+        self.vectors = Tap("T D")
+
+    def forward(self, n_positions: int, offset: int = 0) -> Float[Tensor, "T D"]:
+        """Return the vectors of `n_positions` positions from `offset` on."""
+        end = offset + n_positions
+        if end > len(self.table):
+            self.table = sinusoids(max(end, 2 * len(self.table)), self.d_model).to(self.table)
+        return self.vectors(self.table[offset:end])
+
+
+class LearnedPositions(nn.Module):
+    """One learned vector for each position up to `max_length`."""
+
+    def __init__(self, max_length: int, d_model: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(max_length, d_model))
+        nn.init.normal_(self.weight, std=0.02)
+        self.vectors = Tap("T D")
+
+    def forward(self, n_positions: int, offset: int = 0) -> Float[Tensor, "T D"]:
+        """Return the vectors of `n_positions` positions from `offset` on."""
+        end = offset + n_positions
+        if end > len(self.weight):
+            raise InputError(
+                f"length {end} is longer than the {len(self.weight)} positions this model has "
+                f"learned; shorten the input, or use sinusoidal positions"
+            )
+        return self.vectors(self.weight[offset:end])
+
+
+class Rotary(nn.Module):
+    """Rotary positions: turn each pair of numbers of a query or key by an angle pos · θ_i.
+
+        θ_i = base^(−2i/d_head)                                 Su et al. 2021, eq. 15
+
+    A score then depends only on the distance of the two positions. A larger `base`, or `stretch`
+    (positions are divided by it), fits a model to longer texts than it was trained on.
+    Departs: the pairs are (i, i + d_head/2), the layout of Llama, not neighbours.
+    """
+
+    angle: Float[Tensor, " K"]
+
+    def __init__(self, d_head: int, base: float = 10000.0, stretch: float = 1.0) -> None:
+        super().__init__()
+        if d_head % 2:
+            raise ConfigError(f"d_head={d_head} must be even for rotary positions")
+        exponent = torch.arange(0, d_head, 2, dtype=torch.float64) / d_head
+        self.register_buffer("angle", (base**-exponent / stretch).float(), persistent=False)
+
+    def forward(self, x: Float[Tensor, "B H T K"], offset: int = 0) -> Float[Tensor, "B H T K"]:
+        """Turn `x`, whose first position is `offset`."""
+        pos = torch.arange(offset, offset + x.shape[-2], device=x.device, dtype=torch.float32)
+        turn = pos[:, None] * self.angle
+        cos, sin = turn.cos().to(x.dtype), turn.sin().to(x.dtype)
+        left, right = x.chunk(2, dim=-1)
+        return torch.cat([left * cos - right * sin, right * cos + left * sin], dim=-1)
+
+
+class RelativeBias(nn.Module):
+    """T5's relative positions: a learned bias for each head and distance bucket.
+
+    Near distances have a bucket each; far ones share buckets that grow logarithmically up to
+    `max_distance` (Raffel et al. 2020, §2.1).
+    """
+
+    def __init__(
+        self, n_heads: int, *, n_buckets: int = 32, max_distance: int = 128, both_ways: bool
+    ) -> None:
+        super().__init__()
+        if n_buckets < 4 or n_buckets % 2:
+            raise ConfigError(f"n_buckets={n_buckets} must be even and at least 4")
+        self.n_buckets, self.max_distance, self.both_ways = n_buckets, max_distance, both_ways
+        self.weight = nn.Parameter(torch.empty(n_buckets, n_heads))
+        nn.init.normal_(self.weight, std=0.02)
+        self.bias = Tap("B H T S")
+
+    def forward(self, n_queries: int, n_keys: int) -> Float[Tensor, "1 H T S"]:
+        """Return the bias; the queries are the last positions of the keys."""
+        bucket = self.buckets(_distance(n_queries, n_keys, self.weight.device))
+        return self.bias(self.weight[bucket].permute(2, 0, 1)[None])
+
+    def buckets(self, distance: Int[Tensor, "T S"]) -> Int[Tensor, "T S"]:
+        """Sort distances (key − query) into buckets."""
+        n_buckets, first = self.n_buckets, torch.zeros_like(distance)
+        if self.both_ways:
+            n_buckets //= 2
+            first = (distance > 0).long() * n_buckets
+            distance = distance.abs()
+        else:
+            distance = (-distance).clamp(min=0)
+        n_near = n_buckets // 2
+        growth = torch.log(distance.clamp(min=1).float() / n_near)
+        growth = growth / math.log(self.max_distance / n_near) * (n_buckets - n_near)
+        far = (n_near + growth.long()).clamp(max=n_buckets - 1)
+        return first + torch.where(distance < n_near, distance, far)
+
+
+class Alibi(nn.Module):
+    """ALiBi: each head lowers its scores by a slope times the distance (Press et al. 2022, §3).
+
+    The slopes are 2^(−8/n), 2^(−16/n), … for n heads; when n is not a power of two, the missing
+    ones lie between, as in the authors' code.
+    """
+
+    slopes: Float[Tensor, " H"]
+
+    def __init__(self, n_heads: int) -> None:
+        super().__init__()
+        power = 2 ** math.floor(math.log2(n_heads))
+        slopes = [2 ** (-8 * (i + 1) / power) for i in range(power)]
+        slopes += [2 ** (-4 * (2 * i + 1) / power) for i in range(n_heads - power)]
+        self.register_buffer("slopes", torch.tensor(slopes), persistent=False)
+        self.bias = Tap("B H T S")
+
+    def forward(self, n_queries: int, n_keys: int) -> Float[Tensor, "1 H T S"]:
+        """Return the bias; the queries are the last positions of the keys."""
+        distance = _distance(n_queries, n_keys, self.slopes.device).abs()
+        return self.bias(-self.slopes[None, :, None, None] * distance)
+
+
+def _distance(n_queries: int, n_keys: int, device: torch.device) -> Int[Tensor, "T S"]:
+    """Key position − query position, where the queries are the last positions."""
+    queries = torch.arange(n_keys - n_queries, n_keys, device=device)
+    return torch.arange(n_keys, device=device) - queries[:, None]

@@ -1,0 +1,148 @@
+"""Stacks: the same block N times over, and what a decoder remembers between steps."""
+
+from dataclasses import dataclass
+from typing import cast
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from clearhead.errors import ConfigError, InputError
+from clearhead.layers import masks
+from clearhead.layers.attention import KeysValues
+from clearhead.layers.blocks import BlockConfig, DecoderBlock, EncoderBlock
+from clearhead.layers.cache import KeyValueCache
+from clearhead.layers.norms import LayerNorm
+from clearhead.layers.tap import Tap
+
+__all__ = ["Decoder", "DecoderState", "Encoder"]
+
+
+class Stack(nn.Module):
+    """`n_layers` blocks; a pre-norm stack normalises its last output too.
+
+    With `recomputes` set, training keeps only the blocks' inputs and computes the rest again in
+    the backward pass: less memory, about a third more time.
+    """
+
+    def __init__(
+        self, block: type[EncoderBlock | DecoderBlock], config: BlockConfig, n_layers: int
+    ) -> None:
+        super().__init__()
+        if n_layers < 1:
+            raise ConfigError(f"n_layers={n_layers} must be at least 1")
+        self.blocks = nn.ModuleList(block(config) for _ in range(n_layers))
+        self.norm = LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+        self.recomputes = False
+        self.input = Tap("B T D")
+
+    def _run(self, block: nn.Module, x: Tensor, *others: object) -> Tensor:
+        if self.recomputes and self.training and torch.is_grad_enabled():
+            return checkpoint(block, x, *others, use_reentrant=False)
+        return block(x, *others)
+
+
+class Encoder(Stack):
+    """Reads the whole source at once."""
+
+    def __init__(self, config: BlockConfig, n_layers: int) -> None:
+        super().__init__(EncoderBlock, config, n_layers)
+
+    def forward(
+        self, x: Float[Tensor, "B S D"], may_attend: Bool[Tensor, "B 1 1 S"]
+    ) -> Float[Tensor, "B S D"]:
+        """Turn embedded tokens into vectors that know their context."""
+        x = self.input(x)
+        for block in self.blocks:
+            x = self._run(block, x, may_attend)
+        return self.norm(x)
+
+
+class Decoder(Stack):
+    """Reads the target from left to right, and the source at every position."""
+
+    def __init__(self, config: BlockConfig, n_layers: int) -> None:
+        super().__init__(DecoderBlock, config, n_layers)
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        memory: Float[Tensor, "B S D"],
+        may_attend_memory: Bool[Tensor, "B 1 1 S"],
+    ) -> Float[Tensor, "B T D"]:
+        """All positions at once, as in training. No position sees a later one."""
+        x = self.input(x)
+        may_attend = masks.causal(x.shape[1], device=x.device)
+        for block in self.blocks:
+            x = self._run(block, x, memory, may_attend, may_attend_memory)
+        return self.norm(x)
+
+    def start(
+        self, memory: Float[Tensor, "B S D"], may_attend_memory: Bool[Tensor, "B 1 1 S"]
+    ) -> "DecoderState":
+        """Project the source for every block, once."""
+        return DecoderState(
+            caches=[KeyValueCache() for _ in self.blocks],
+            memories=[
+                cast(DecoderBlock, block).cross_attention.keys_values(memory)
+                for block in self.blocks
+            ],
+            may_attend_memory=may_attend_memory,
+        )
+
+    def step(self, x: Float[Tensor, "B T D"], state: "DecoderState") -> Float[Tensor, "B T D"]:
+        """Only the new positions; the state holds the earlier ones, and takes the new ones in."""
+        if len(x) != state.n_rows:
+            raise InputError(f"{len(x)} rows were given to a state that holds {state.n_rows}")
+        x = self.input(x)
+        # A single new position may read everything before it, so it needs no mask.
+        n_new = x.shape[1]
+        may_attend = masks.causal(n_new, state.length + n_new, x.device) if n_new > 1 else None
+        for block, memory, cache in zip(self.blocks, state.memories, state.caches, strict=True):
+            x = block(x, memory, may_attend, state.may_attend_memory, cache)
+        return self.norm(x)
+
+
+@dataclass
+class DecoderState:
+    """What a decoder remembers: earlier keys and values, and those of the source.
+
+    A step writes into its state: go on with the state that it returns. `reorder` and `keep` return
+    another state and leave this one as it was.
+    """
+
+    caches: list[KeyValueCache]
+    memories: list[KeysValues]
+    may_attend_memory: Bool[Tensor, "B 1 1 S"]
+
+    @property
+    def n_rows(self) -> int:
+        """How many sequences are being continued."""
+        return len(self.may_attend_memory)
+
+    @property
+    def length(self) -> int:
+        """How many positions have been decoded."""
+        return self.caches[0].length
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all keys and values in use, those of the source included."""
+        source = sum(memory.k.nbytes + memory.v.nbytes for memory in self.memories)
+        return source + sum(cache.n_bytes for cache in self.caches)
+
+    def reorder(self, rows: Int[Tensor, " rows"]) -> "DecoderState":
+        """These rows, in this order, as often as named: how beam search follows its hypotheses."""
+        return DecoderState(
+            caches=[cache.select(rows) for cache in self.caches],
+            memories=[
+                KeysValues(memory.k.index_select(0, rows), memory.v.index_select(0, rows))
+                for memory in self.memories
+            ],
+            may_attend_memory=self.may_attend_memory.index_select(0, rows),
+        )
+
+    def keep(self, rows: Bool[Tensor, " B"]) -> "DecoderState":
+        """Drop the rows that are False: finished sequences cost nothing more."""
+        return self if bool(rows.all()) else self.reorder(rows.nonzero()[:, 0])

@@ -1,0 +1,66 @@
+"""Taps: named places in a model where an observer may look, or put something else.
+
+A model only names the places worth seeing; who listens, and what for, is said from outside:
+
+    with listen({tap: handler}):
+        model(...)
+
+The handler gets the value that passes and returns the value to go on with: the same one to watch,
+another one to edit. Listeners belong to the thread (more exactly, the context) that set them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from torch import Tensor, nn
+
+from clearhead.shapes import axis_names
+
+__all__ = ["Tap", "listen", "points"]
+
+Handler = Callable[[Tensor], Tensor]
+
+_handlers: ContextVar["Mapping[Tap, Handler] | None"] = ContextVar("handlers", default=None)
+
+
+class Tap(nn.Module):
+    """A place that passes its value on unchanged, unless somebody listens."""
+
+    def __init__(self, axes: str) -> None:
+        super().__init__()
+        axis_names(axes)  # an unknown letter fails here, not at the first observer
+        self.axes = axes
+
+    def __call__(self, value: Tensor) -> Tensor:
+        """Hand `value` to the listener of this place, if there is one."""
+        # Overrides nn.Module.__call__: a tap that nobody listens to costs one dictionary less.
+        handlers = _handlers.get()
+        if handlers is None or self not in handlers:
+            return value
+        return handlers[self](value)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody listens, so that costly values need only be made when wanted."""
+        handlers = _handlers.get()
+        return handlers is not None and self in handlers
+
+    def extra_repr(self) -> str:
+        """Show the axes in the printed module tree."""
+        return self.axes
+
+
+@contextmanager
+def listen(handlers: Mapping[Tap, Handler]) -> Iterator[None]:
+    """Let these handlers hear their taps while the block runs, beside those already listening."""
+    token = _handlers.set({**(_handlers.get() or {}), **handlers})
+    try:
+        yield
+    finally:
+        _handlers.reset(token)
+
+
+def points(model: nn.Module) -> dict[str, str]:
+    """Every place of `model` that can be watched: its name and its axes. Nothing is run."""
+    return {name: tap.axes for name, tap in model.named_modules() if isinstance(tap, Tap)}

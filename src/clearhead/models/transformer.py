@@ -1,0 +1,170 @@
+"""The Transformer of 2017: an encoder reads the source, a decoder writes the target.
+
+Figure 1 of Vaswani et al. 2017. `Transformer.forward` is the whole of it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from clearhead.config import Config
+from clearhead.errors import ConfigError, InputError, nearest
+from clearhead.layers import masks
+from clearhead.layers.blocks import BlockConfig
+from clearhead.layers.dropout import Dropout
+from clearhead.layers.embedding import TokenEmbedding, TokenScores
+from clearhead.layers.positions import LearnedPositions, SinusoidalPositions
+from clearhead.layers.stacks import Decoder, DecoderState, Encoder
+from clearhead.models.interface import Model
+
+__all__ = ["PRESETS", "Transformer", "TransformerConfig"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig(Config):
+    """The size and kind of a Transformer. The defaults are the paper's base model."""
+
+    n_source_tokens: int
+    n_target_tokens: int
+    is_joint: bool = True
+    """One vocabulary for both languages: both embeddings and the output share their weights."""
+    pad: int = 0
+    n_encoder_layers: int = 6
+    n_decoder_layers: int = 6
+    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    max_length: int = 1024
+    """How many positions are learned; sinusoidal ones have no limit."""
+    block: BlockConfig = field(default_factory=BlockConfig)
+
+    def __post_init__(self) -> None:
+        """Check what can be checked before anything is built."""
+        for name in ("n_source_tokens", "n_target_tokens", "n_encoder_layers", "n_decoder_layers"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
+        if self.is_joint and self.n_source_tokens != self.n_target_tokens:
+            raise ConfigError(
+                f"a joint vocabulary has one size, not n_source_tokens={self.n_source_tokens} and "
+                f"n_target_tokens={self.n_target_tokens}; for two vocabularies set is_joint=False"
+            )
+        if not 0 <= self.pad < min(self.n_source_tokens, self.n_target_tokens):
+            raise ConfigError(f"pad={self.pad} is outside the vocabulary")
+
+    @classmethod
+    def preset(cls, name: str, n_tokens: int, **changes: Any) -> "TransformerConfig":
+        """Return a size by name, for a joint vocabulary of `n_tokens`; `changes` as in `override`.
+
+        >>> TransformerConfig.preset("tiny", 10000).block.d_model
+        128
+        """
+        if name not in PRESETS:
+            raise ConfigError(f"no preset {name!r}: {nearest(name, PRESETS)}")
+        sizes = {"n_source_tokens": n_tokens, "n_target_tokens": n_tokens}
+        return cls.from_dict(sizes | PRESETS[name]).override(changes)
+
+
+PRESETS: Final[dict[str, dict[str, Any]]] = {
+    "tiny": {
+        "n_encoder_layers": 4,
+        "n_decoder_layers": 4,
+        "block": {"d_model": 128, "d_ff": 256, "n_heads": 4, "dropout": 0.3},
+    },
+    "small": {
+        "n_encoder_layers": 3,
+        "n_decoder_layers": 3,
+        "block": {"d_model": 256, "d_ff": 1024, "n_heads": 4},
+    },
+    # Deep encoder, shallow decoder (Kasai et al. 2021): nearly all work is done once per sentence.
+    "fast": {
+        "n_encoder_layers": 8,
+        "n_decoder_layers": 1,
+        "block": {"d_model": 256, "d_ff": 1024, "n_heads": 4},
+    },
+    "base": {},
+    "big": {"block": {"d_model": 1024, "d_ff": 4096, "n_heads": 16, "dropout": 0.3}},
+}
+"""Sizes by name; what a preset does not say is as in the paper's base model."""
+
+
+class Transformer(Model):
+    """Encoder and decoder of `config.block`s over embedded tokens with positions."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        d_model = config.block.d_model
+        self.source_embedding = TokenEmbedding(config.n_source_tokens, d_model)
+        self.target_embedding = TokenEmbedding(config.n_target_tokens, d_model)
+        if config.is_joint:
+            self.target_embedding.weight = self.source_embedding.weight
+        self.source_positions = _positions(config)
+        self.target_positions = _positions(config)
+        self.dropout = Dropout(config.block.dropout)
+        self.encoder = Encoder(config.block, config.n_encoder_layers)
+        self.decoder = Decoder(config.block, config.n_decoder_layers)
+        self.output = TokenScores(self.target_embedding.weight)
+
+    def forward(
+        self, source: Int[Tensor, "B S"], target_in: Int[Tensor, "B T"]
+    ) -> Float[Tensor, "B T V"]:
+        """Logits of the next token after each position of `target_in`, all at once."""
+        _check_rows(source, target_in)
+        memory, is_readable = self.encode(source)
+        x = self.decoder(self._embed_target(target_in), memory, is_readable)
+        return self.output(x)
+
+    def encode(
+        self, source: Int[Tensor, "B S"]
+    ) -> tuple[Float[Tensor, "B S D"], Bool[Tensor, "B 1 1 S"]]:
+        """Read the source: a vector for each token, and which of them are not padding."""
+        _check_tokens(source, "source")
+        is_readable = masks.padding(source != self.config.pad)
+        x = self.source_embedding(source) + self.source_positions(source.shape[1])
+        return self.encoder(self.dropout(x), is_readable), is_readable
+
+    def start(self, source: Int[Tensor, "B S"]) -> DecoderState:
+        """Read the source once; return the state before the first target token."""
+        return self.decoder.start(*self.encode(source))
+
+    def step(
+        self, tokens: Int[Tensor, "B T"], state: DecoderState
+    ) -> tuple[Float[Tensor, "B V"], DecoderState]:
+        """Take the newest target tokens; return the logits of the next one, and the state after."""
+        x = self.decoder.step(self._embed_target(tokens, state.length), state)
+        return self.output(x[:, -1:])[:, 0], state
+
+    def recompute(self, is_on: bool = True) -> None:
+        """Keep less for the backward pass, and compute it again (gradient checkpointing)."""
+        self.encoder.recomputes = self.decoder.recomputes = is_on
+
+    def _embed_target(self, tokens: Int[Tensor, "B T"], offset: int = 0) -> Float[Tensor, "B T D"]:
+        _check_tokens(tokens, "target")
+        x = self.target_embedding(tokens) + self.target_positions(tokens.shape[1], offset)
+        return self.dropout(x)
+
+
+def _positions(config: TransformerConfig) -> nn.Module:
+    if config.positions == "learned":
+        return LearnedPositions(config.max_length, config.block.d_model)
+    return SinusoidalPositions(config.block.d_model)
+
+
+def _check_tokens(tokens: Tensor, name: str) -> None:
+    """Refuse what is not a non-empty table of token ids."""
+    if tokens.dtype not in (torch.int32, torch.int64):
+        raise InputError(f"{name} is {tokens.dtype}; token ids must be int64 or int32")
+    if tokens.dim() != 2:
+        raise InputError(f"{name} has shape {tuple(tokens.shape)}; it must be (rows, positions)")
+    if tokens.shape[0] == 0:
+        raise InputError(f"{name} has no rows; give at least one sentence")
+    if tokens.shape[1] == 0:
+        raise InputError(f"{name} has length 0; each sentence needs at least one token")
+
+
+def _check_rows(source: Tensor, target_in: Tensor) -> None:
+    if source.shape[:1] != target_in.shape[:1]:
+        raise InputError(
+            f"source has {len(source)} rows and target_in has {len(target_in)}; they must be pairs"
+        )

@@ -1,0 +1,30 @@
+"""What all tests share: shapes are checked at run time, and runs repeat exactly."""
+
+import os
+from collections.abc import Iterator
+
+import hypothesis
+import jaxtyping
+import pytest
+
+# Before these rooms are imported: every shape written in a signature is executed.
+jaxtyping.install_import_hook(["clearhead.layers", "clearhead.models"], "beartype.beartype")
+
+import torch  # noqa: E402
+
+hypothesis.settings.register_profile("house", deadline=None, derandomize=True, max_examples=25)
+hypothesis.settings.load_profile("house")
+torch.set_num_threads(min(2, os.cpu_count() or 1))
+
+
+@pytest.fixture(autouse=True)
+def _same_seed() -> None:
+    torch.manual_seed(0)
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    """Run as in production, without the shape checks: what does a user see then?"""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
