@@ -1,6 +1,5 @@
 """What all tests share: shapes are checked at run time, and runs repeat exactly."""
 
-import os
 from collections.abc import Iterator
 
 import hypothesis
@@ -14,7 +13,7 @@ import torch  # noqa: E402
 
 hypothesis.settings.register_profile("house", deadline=None, derandomize=True, max_examples=25)
 hypothesis.settings.load_profile("house")
-torch.set_num_threads(min(2, os.cpu_count() or 1))
+torch.set_num_threads(1)  # the tests' matrices are small: two threads would wait for each other
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,7 @@
 """The verbs of `clearhead`, and how their errors are told: one sentence, and a non-zero exit."""
 
+import io
+import sys
 from typing import Any
 
 import click
@@ -10,7 +12,7 @@ from clearhead.errors import ClearheadError, nearest
 __all__ = ["main"]
 
 
-class Verbs(click.Group):
+class _Verbs(click.Group):
     """A group of commands that helps with a mistyped verb and never shows a traceback."""
 
     def resolve_command(
@@ -31,17 +33,26 @@ class Verbs(click.Group):
 
 
 @click.group(
-    cls=Verbs,
+    cls=_Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="`clearhead VERB --help` explains a verb.",
 )
 @click.version_option(__version__, prog_name="clearhead", message="%(prog)s %(version)s")
 def main() -> None:
     """The Transformer, whole: train it on your own data, run it fast, and see through it."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal without our letters gets ?, not an error
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 @main.command()
-@click.option("--seed", default=0, show_default=True, help="Where the random weights start from.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Where the random weights start from.",
+)
 def demo(seed: int) -> None:
     """Show a small Transformer at work on a few sentences.
 

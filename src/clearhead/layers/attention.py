@@ -27,6 +27,7 @@ __all__ = [
     "attention_bias",
     "attention_scores",
     "attention_weights",
+    "check_heads",
     "fused_attention",
     "merge_heads",
     "split_heads",
@@ -205,7 +206,7 @@ def attention_bias(
     may_attend: Bool[Tensor, "#B 1 #T S"] | None,
     bias: Float[Tensor, "#B H #T S"] | None,
     dtype: torch.dtype,
-) -> Float[Tensor, "#B h #T S"] | None:
+) -> Float[Tensor, "#B #H #T S"] | None:
     """What is added to the scaled scores: −∞ where a query may not read, else the bias.
 
     A query that may read nothing gets no −∞ here (softmax would give NaN, and so would its

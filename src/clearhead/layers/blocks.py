@@ -119,7 +119,7 @@ class DecoderBlock(nn.Module):
         self,
         x: Float[Tensor, "B T D"],
         memory: Float[Tensor, "B S D"] | KeysValues,
-        may_attend: Bool[Tensor, "#B 1 #T L"] | None,
+        may_attend: Bool[Tensor, "#B 1 #T _"] | None,
         may_attend_memory: Bool[Tensor, "#B 1 1 S"] | None,
         cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "B T D"]:

@@ -20,7 +20,7 @@ from torch.nn import functional as F
 
 from clearhead.errors import ConfigError
 
-__all__ = ["Dropout"]
+__all__ = ["Dropout", "random_words"]
 
 # Odd 64-bit constants with well-spread bits, as signed numbers (2⁶⁴ divided by the golden ratio,
 # and the two multipliers of the SplitMix64 generator, Steele et al. 2014).

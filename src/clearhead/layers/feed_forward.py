@@ -53,7 +53,7 @@ class FeedForward(nn.Module):
         return self.output(self.w_2(self.dropout(hidden)))
 
 
-def activate(x: Float[Tensor, "*axes"], activation: Activation) -> Float[Tensor, "*out"]:
+def activate(x: Float[Tensor, "*axes _"], activation: Activation) -> Float[Tensor, "*axes _"]:
     """Apply the activation to the result of W_1; a gated one halves the width."""
     if activation == "relu":
         return F.relu(x)

@@ -88,7 +88,7 @@ class Rotary(nn.Module):
     Departs: the pairs are (i, i + d_head/2), the layout of Llama, not neighbours.
     """
 
-    angle: Float[Tensor, " K"]
+    angle: Float[Tensor, " _"]
 
     def __init__(self, d_head: int, base: float = 10000.0, stretch: float = 1.0) -> None:
         super().__init__()

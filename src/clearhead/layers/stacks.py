@@ -19,7 +19,7 @@ from clearhead.layers.tap import Tap
 __all__ = ["Decoder", "DecoderState", "Encoder"]
 
 
-class Stack(nn.Module):
+class _Stack(nn.Module):
     """`n_layers` blocks; a pre-norm stack normalises its last output too.
 
     With `recomputes` set, training keeps only the blocks' inputs and computes the rest again in
@@ -43,7 +43,7 @@ class Stack(nn.Module):
         return block(x, *others)
 
 
-class Encoder(Stack):
+class Encoder(_Stack):
     """Reads the whole source at once."""
 
     def __init__(self, config: BlockConfig, n_layers: int) -> None:
@@ -59,7 +59,7 @@ class Encoder(Stack):
         return self.norm(x)
 
 
-class Decoder(Stack):
+class Decoder(_Stack):
     """Reads the target from left to right, and the source at every position."""
 
     def __init__(self, config: BlockConfig, n_layers: int) -> None:
