@@ -1,1 +1,0 @@
-"""Benchmarks: each runs alone, prints a table, and takes --quick and --json FILE."""

@@ -1,0 +1,170 @@
+"""How fast the bricks are: the base model's stacks beside `torch.nn.Transformer`.
+
+    python benchmarks/layers.py [--quick] [--json FILE]
+    python benchmarks/layers.py --crossover      where the fused attention kernel begins to win
+
+Both sides get the same embedded sentences, the same padding and causal masks, and dropout 0.1. Our
+dropout is where the paper has it; torch's layers drop attention weights and hidden numbers too, so
+one row has ours do the same.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from measure import Figure, arguments, report, take_turns
+from torch import Tensor, nn
+
+from clearhead.layers import Decoder, Encoder, MultiHeadAttention, attention, masks
+from clearhead.layers.blocks import BlockConfig
+
+Run = Callable[[Tensor, Tensor], Tensor]
+
+# Batch × length. Larger products of the two need more memory than an ordinary machine has.
+SHAPES = [(1, n) for n in (8, 25, 64, 128, 256, 512)]
+SHAPES += [(8, n) for n in (8, 25, 64, 128, 256, 512)]
+SHAPES += [(32, n) for n in (8, 25, 64, 128)] + [(128, n) for n in (8, 25)]
+QUICK_SHAPES = [(1, 8), (1, 128), (128, 8)]
+
+
+def ours(changes: dict[str, float]) -> nn.ModuleList:
+    """Encoder and decoder of the base model."""
+    config = BlockConfig().override(changes)
+    return nn.ModuleList([Encoder(config, 6), Decoder(config, 6)])
+
+
+def run_ours(model: nn.ModuleList) -> Run:
+    """Run our two stacks as the model does."""
+    encoder, decoder = model
+
+    def run(source: Tensor, target: Tensor) -> Tensor:
+        is_readable = masks.padding(torch.ones(source.shape[:2], dtype=torch.bool))
+        return decoder(target, encoder(source, is_readable), is_readable)
+
+    return run
+
+
+def run_torch(model: nn.Transformer) -> Run:
+    """Run torch's model with the masks of the same meaning (there, True forbids)."""
+
+    def run(source: Tensor, target: Tensor) -> Tensor:
+        is_padding = torch.zeros(source.shape[:2], dtype=torch.bool)
+        later = ~masks.causal(target.shape[1])[0, 0]
+        return model(
+            source,
+            target,
+            tgt_mask=later,
+            src_key_padding_mask=is_padding,
+            memory_key_padding_mask=is_padding,
+            tgt_is_causal=True,
+        )
+
+    return run
+
+
+def training(model: nn.Module, run: Run, source: Tensor, target: Tensor) -> Callable[[], None]:
+    """Forward and backward, gradients included."""
+
+    def step() -> None:
+        model.train()
+        model.zero_grad(set_to_none=True)
+        run(source, target).sum().backward()
+
+    return step
+
+
+def forward(model: nn.Module, run: Run, source: Tensor, target: Tensor) -> Callable[[], None]:
+    """Forward alone, as in inference."""
+
+    def step() -> None:
+        model.eval()
+        with torch.no_grad():
+            run(source, target)
+
+    return step
+
+
+def in_bfloat16(step: Callable[[], None]) -> Callable[[], None]:
+    """The same under autocast."""
+
+    def run() -> None:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            step()
+
+    return run
+
+
+def compare(quick: bool) -> list[Figure]:
+    """All figures of the table."""
+    peer = nn.Transformer(dropout=0.1, batch_first=True)
+    model = ours({})
+    everywhere = ours({"attention_dropout": 0.1, "hidden_dropout": 0.1})
+    source, target = torch.randn(32, 25, 512), torch.randn(32, 25, 512)
+
+    train_torch = training(peer, run_torch(peer), source, target)
+    train_ours = training(model, run_ours(model), source, target)
+    train_everywhere = training(everywhere, run_ours(everywhere), source, target)
+    times = take_turns(
+        {"torch": train_torch, "ours": train_ours, "everywhere": train_everywhere},
+        3 if quick else 9,
+    )
+    # By itself: where a processor has no bfloat16 products, a step takes many times as long.
+    halved = take_turns({"torch": train_torch, "ours": in_bfloat16(train_ours)}, 1 if quick else 5)
+    figures = [
+        _figure(times.speed_up("ours", "torch"), "training 32 × 25, float32", 1.1),
+        _figure(halved.speed_up("ours", "torch"), "training 32 × 25, bfloat16 / float32", 2.2),
+        _figure(
+            times.speed_up("everywhere", "torch"), "training 32 × 25, dropout everywhere", None
+        ),
+    ]
+    for rows, length in QUICK_SHAPES if quick else SHAPES:
+        source, target = torch.randn(rows, length, 512), torch.randn(rows, length, 512)
+        for name, job in (("training", training), ("forward", forward)):
+            candidates = {
+                "torch": job(peer, run_torch(peer), source, target),
+                "ours": job(model, run_ours(model), source, target),
+            }
+            times = take_turns(candidates, 3 if quick else 7)
+            figures.append(
+                _figure(times.speed_up("ours", "torch"), f"{name} {rows} × {length}", 1.0)
+            )
+    return figures
+
+
+def _figure(ratio: tuple[float, str], name: str, bar: float | None) -> Figure:
+    return Figure(name, ratio[0], "× torch", bar, ratio[1])
+
+
+def crossover(quick: bool) -> list[Figure]:
+    """Explicit beside fused attention by length: above 1, the fused kernel is faster."""
+    layer = MultiHeadAttention(512, 8)
+    figures = []
+    for rows, length in [(1, 32), (8, 64), (8, 256)] if quick else SHAPES:
+        x, mask = torch.randn(rows, length, 512), masks.causal(length)
+        for name, job in (("training", training), ("forward", forward)):
+            run = job(layer, lambda x, mask: layer(x, may_attend=mask), x, mask)
+            candidates = {"explicit": partial(_from, 10**9, run), "fused": partial(_from, 0, run)}
+            times = take_turns(candidates, 5 if quick else 15)
+            ratio = times.speed_up("fused", "explicit")
+            figures.append(_figure(ratio, f"{name} {rows} × {length}", None))
+    return figures
+
+
+def _from(n_keys: int, run: Callable[[], None]) -> None:
+    attention.FUSED_FROM = attention.FUSED_FROM_WITH_GRADIENTS = n_keys
+    run()
+
+
+def main() -> None:
+    """Measure, print, and write."""
+    parser = arguments("The bricks beside torch.nn.Transformer.")
+    parser.add_argument("--crossover", action="store_true", help="fused beside explicit attention")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(0)
+    measure = crossover if options.crossover else compare
+    report("Speed of the bricks (base model)", measure(options.quick), options.json)
+
+
+if __name__ == "__main__":
+    main()

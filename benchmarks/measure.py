@@ -1,0 +1,88 @@
+"""Measuring side by side: candidates take turns in one run, and ratios are taken turn by turn.
+
+Machines are shared and noisy, so a time alone says little; a ratio of two times taken one after
+the other says more, and the median of several such ratios with their spread says how much.
+"""
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+__all__ = ["Figure", "Times", "arguments", "report", "take_turns"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured number beside the bar that it has to reach; no bar means for information."""
+
+    name: str
+    value: float
+    unit: str
+    bar: float | None = None
+    spread: str = ""
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the bar is reached."""
+        return None if self.bar is None else self.value >= self.bar
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of each candidate, in the order of the turns."""
+
+    seconds: dict[str, list[float]]
+
+    def median(self, name: str) -> float:
+        """The median of one candidate, in seconds."""
+        return statistics.median(self.seconds[name])
+
+    def speed_up(self, name: str, over: str) -> tuple[float, str]:
+        """How many times as fast as `over`: the median of the turns' ratios, and their spread."""
+        pairs = zip(self.seconds[over], self.seconds[name], strict=True)
+        ratios = [slow / fast for slow, fast in pairs]
+        return statistics.median(ratios), f"{min(ratios):.2f}–{max(ratios):.2f}"
+
+
+def take_turns(candidates: Mapping[str, Callable[[], object]], n_turns: int) -> Times:
+    """Time each candidate once per turn, there and back again, after one unmeasured turn."""
+    seconds: dict[str, list[float]] = {name: [] for name in candidates}
+    for turn in range(-1, n_turns):
+        order = list(candidates.items())
+        for name, run in order if turn % 2 else reversed(order):
+            start = time.perf_counter()
+            run()
+            if turn >= 0:
+                seconds[name].append(time.perf_counter() - start)
+    return Times(seconds)
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """The options that every benchmark has."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument(
+        "--quick", action="store_true", help="about a minute: fewer shapes and turns"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as JSON")
+    parser.add_argument("--threads", type=int, default=2, help="threads for every candidate (2)")
+    return parser
+
+
+def report(title: str, figures: list[Figure], path: Path | None) -> None:
+    """Print the figures as a table, and write them to `path` if there is one."""
+    table = Table("figure", "value", "spread", "bar", "holds", title=title, title_justify="left")
+    for figure in figures:
+        bar = "" if figure.bar is None else f"≥ {figure.bar:g}"
+        holds = {True: "yes", False: "[red]no[/red]", None: ""}[figure.holds]
+        table.add_row(figure.name, f"{figure.value:.2f} {figure.unit}", figure.spread, bar, holds)
+    Console(width=110, highlight=False).print(table)
+    if path is not None:
+        rows = [{**asdict(figure), "holds": figure.holds} for figure in figures]
+        path.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
