@@ -17,6 +17,15 @@ __all__ = ["Config"]
 class Config:
     """Base of all configurations; a subclass adds fields and checks them in `__post_init__`."""
 
+    def __post_init__(self) -> None:
+        """Check the types; a subclass goes on with what its values mean."""
+        kinds = typing.get_type_hints(type(self))
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, str) and kinds[field.name] in (int, float, bool):
+                raise ConfigError(f"{field.name}={value!r} is text, not a number")
+            object.__setattr__(self, field.name, _read(field.name, value, kinds[field.name]))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain nested data, ready for JSON."""
         return dataclasses.asdict(self)
@@ -50,10 +59,10 @@ class Config:
             *parents, last = path.split(".")
             place = data
             for name in parents:
-                if not isinstance(place.get(name), dict):
-                    raise ConfigError(
-                        f"no configuration {name!r} in {path!r}: {nearest(name, place)}"
-                    )
+                if name not in place:
+                    raise ConfigError(f"no setting {name!r} in {path!r}: {nearest(name, place)}")
+                if not isinstance(place[name], dict):
+                    raise ConfigError(f"{name!r} in {path!r} is one value, not a group of settings")
                 place = place[name]
             if last not in place:
                 raise ConfigError(f"no setting {path!r}: {nearest(last, place)}")
@@ -69,7 +78,9 @@ class Config:
         """Read what `save` wrote."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-        except json.JSONDecodeError as error:
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+        except ValueError as error:  # not UTF-8, or not JSON
             raise ConfigError(f"{path} is not JSON: {error}") from None
         if not isinstance(data, dict):
             raise ConfigError(f"{path} holds {type(data).__name__}, not an object of settings")
@@ -79,7 +90,11 @@ class Config:
 def _read(name: str, value: Any, kind: Any) -> Any:
     """Turn `value` (JSON data, or text from a command line) into what a field of `kind` holds."""
     if isinstance(kind, type) and issubclass(kind, Config):
-        return value if isinstance(value, kind) else kind.from_dict(value)
+        if isinstance(value, kind):
+            return value
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"{name}={value!r} must be a group of settings, not one value")
+        return kind.from_dict(value)
     origin, options = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Literal:
         if value in options:
@@ -87,7 +102,7 @@ def _read(name: str, value: Any, kind: Any) -> Any:
         allowed = ", ".join(map(str, options))
         raise ConfigError(f"{name}={value!r} is not allowed: choose one of {allowed}")
     if origin in (types.UnionType, typing.Union):
-        if value is None or value == "none":
+        if value in (None, "none", "None", "null"):
             return None
         (kind,) = (option for option in options if option is not type(None))
         return _read(name, value, kind)

@@ -40,7 +40,9 @@ class BlockConfig(Config):
 
     def __post_init__(self) -> None:
         """Check what can be checked before anything is built."""
-        check_heads(self.d_model, self.n_heads, self.n_kv_heads or self.n_heads)
+        super().__post_init__()
+        n_kv_heads = self.n_heads if self.n_kv_heads is None else self.n_kv_heads
+        check_heads(self.d_model, self.n_heads, n_kv_heads)
         for name in ("dropout", "attention_dropout", "hidden_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 0 and below 1")

@@ -52,9 +52,11 @@ class Dropout(nn.Module):
         """Drop numbers of `x`; torch's own dropout serves small tensors and other devices."""
         if not self.training or self.p == 0:
             return x
-        if x.numel() < _SMALL or x.device.type != "cpu" or x.dtype not in _BYTE_SHIFTS:
+        n_dropped = round(self.p * 256)
+        is_fit = x.device.type == "cpu" and x.dtype in _BYTE_SHIFTS and 0 < n_dropped < 256
+        if x.numel() < _SMALL or not is_fit:
             return F.dropout(x, self.p)
-        return _DropBytes.apply(x, round(self.p * 256))
+        return _DropBytes.apply(x, n_dropped)
 
     def extra_repr(self) -> str:
         """Show p in the printed module tree."""

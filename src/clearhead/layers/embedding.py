@@ -30,13 +30,14 @@ class TokenEmbedding(nn.Module):
     def forward(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         """Look the tokens up."""
         try:
-            return self.vectors(F.embedding(tokens, self.weight) * self.scale)
+            vectors = F.embedding(tokens, self.weight)
         except IndexError:  # torch checks every id; here we only say which one it was
             low, high = int(tokens.min()), int(tokens.max())
             raise InputError(
                 f"token id {low if low < 0 else high} is outside this vocabulary of "
                 f"{len(self.weight)} tokens (0 to {len(self.weight) - 1})"
             ) from None
+        return self.vectors(vectors * self.scale)
 
 
 class TokenScores(nn.Module):

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from clearhead.errors import ConfigError
-from clearhead.layers.feed_forward import Activation, activate
+from clearhead.layers.feed_forward import Activation, activate, check_activation
 from clearhead.layers.tap import Tap
 
 __all__ = ["Experts", "load_balance", "within_capacity"]
@@ -26,7 +26,8 @@ class Experts(nn.Module):
 
     With a `capacity` factor an expert takes at most capacity · tokens · n_chosen / n_experts
     assignments, first come, first served, and what is left over adds nothing. Without one
-    (dropless, the default) every assignment is served.
+    (dropless, the default) every assignment is served. A capacity is for training: tokens then
+    compete for places, so that a token, or padding, can change what another one gets.
     """
 
     def __init__(
@@ -42,7 +43,10 @@ class Experts(nn.Module):
         super().__init__()
         if not 1 <= n_chosen <= n_experts:
             raise ConfigError(f"n_chosen={n_chosen} must lie between 1 and n_experts={n_experts}")
-        if capacity is not None and capacity <= 0:
+        if min(d_model, d_ff) < 1:
+            raise ConfigError(f"d_model={d_model} and d_ff={d_ff} must be at least 1")
+        check_activation(activation)
+        if capacity is not None and not capacity > 0:
             raise ConfigError(f"capacity={capacity} must be above 0, or none for no limit")
         self.n_experts, self.n_chosen = n_experts, n_chosen
         self.activation, self.capacity = activation, capacity
@@ -62,8 +66,7 @@ class Experts(nn.Module):
         """Send each token to its experts, and add what they return with the router's weights."""
         router = self.router(self.w_r(x))
         top, chosen = router.topk(self.n_chosen, dim=-1)
-        # Probabilities renormalised over the chosen are the softmax of the chosen logits.
-        weights = self.weights(top.softmax(dim=-1, dtype=torch.float32).to(x.dtype))
+        weights = self.weights(_mixing_weights(router, top).to(x.dtype))
         chosen = self.chosen(chosen)
         if self.capacity is not None:
             n_places = math.ceil(self.capacity * chosen.numel() / self.n_experts)
@@ -89,6 +92,19 @@ class Experts(nn.Module):
         ]
         weighted = torch.cat(results) * weights.flatten()[order, None]
         return torch.zeros_like(tokens).index_add(0, order // self.n_chosen, weighted).view_as(x)
+
+
+def _mixing_weights(
+    router: Float[Tensor, "B T E"], top: Float[Tensor, "B T C"]
+) -> Float[Tensor, "B T C"]:
+    """The probabilities of the chosen, renormalised: the softmax of their logits.
+
+    A single choice keeps its probability as it is (Fedus et al. 2022, eq. 2): renormalised it would
+    always be 1, and the router would never learn.
+    """
+    if top.shape[-1] > 1:
+        return top.softmax(dim=-1, dtype=torch.float32)
+    return (top - router.logsumexp(dim=-1, keepdim=True)).exp()
 
 
 def within_capacity(

@@ -5,7 +5,7 @@ GELU      : GELU(x W_1 + b_1) W_2 + b_2                     Hendrycks & Gimpel 2
 SwiGLU(x) = (swish(x W_g) ⊙ x W_1) W_2                      Shazeer 2020, eq. 6
 """
 
-from typing import Literal
+from typing import Literal, get_args
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -15,7 +15,7 @@ from clearhead.errors import ConfigError
 from clearhead.layers.dropout import Dropout
 from clearhead.layers.tap import Tap
 
-__all__ = ["Activation", "FeedForward", "activate"]
+__all__ = ["Activation", "FeedForward", "activate", "check_activation"]
 
 Activation = Literal["relu", "gelu", "swiglu"]
 
@@ -35,6 +35,7 @@ class FeedForward(nn.Module):
         super().__init__()
         if min(d_model, d_ff) < 1:
             raise ConfigError(f"d_model={d_model} and d_ff={d_ff} must be at least 1")
+        check_activation(activation)
         self.activation = activation
         n_rows = 2 * d_ff if activation == "swiglu" else d_ff
         self.w_1 = nn.Linear(d_model, n_rows, bias=bias)
@@ -59,7 +60,12 @@ def activate(x: Float[Tensor, "*axes _"], activation: Activation) -> Float[Tenso
         return F.relu(x)
     if activation == "gelu":
         return F.gelu(x)
-    if activation == "swiglu":
-        gate, value = x.chunk(2, dim=-1)
-        return F.silu(gate) * value
-    raise ConfigError(f"activation={activation!r} is not known: choose relu, gelu or swiglu")
+    gate, value = x.chunk(2, dim=-1)
+    return F.silu(gate) * value
+
+
+def check_activation(activation: str) -> None:
+    """Refuse an activation that is not known."""
+    if activation not in get_args(Activation):
+        allowed = ", ".join(get_args(Activation))
+        raise ConfigError(f"activation={activation!r} is not allowed: choose one of {allowed}")

@@ -88,20 +88,23 @@ class Rotary(nn.Module):
     Departs: the pairs are (i, i + d_head/2), the layout of Llama, not neighbours.
     """
 
-    angle: Float[Tensor, " _"]
-
     def __init__(self, d_head: int, base: float = 10000.0, stretch: float = 1.0) -> None:
         super().__init__()
         if d_head % 2:
             raise ConfigError(f"d_head={d_head} must be even for rotary positions")
         exponent = torch.arange(0, d_head, 2, dtype=torch.float64) / d_head
-        self.register_buffer("angle", (base**-exponent / stretch).float(), persistent=False)
+        # Not a buffer: in bfloat16 the angles of far positions would be wrong.
+        self.angles = base**-exponent / stretch
+        self._turns = torch.empty(2, 0, d_head // 2)
 
     def forward(self, x: Float[Tensor, "B H T K"], offset: int = 0) -> Float[Tensor, "B H T K"]:
         """Turn `x`, whose first position is `offset`."""
-        pos = torch.arange(offset, offset + x.shape[-2], device=x.device, dtype=torch.float32)
-        turn = pos[:, None] * self.angle
-        cos, sin = turn.cos().to(x.dtype), turn.sin().to(x.dtype)
+        end = offset + x.shape[-2]
+        if end > self._turns.shape[1]:
+            turn = torch.arange(max(end, 256), dtype=torch.float64)[:, None] * self.angles
+            self._turns = torch.stack([turn.cos(), turn.sin()]).float()
+        self._turns = self._turns.to(x.device)
+        cos, sin = self._turns[:, offset:end].to(x.dtype)
         left, right = x.chunk(2, dim=-1)
         return torch.cat([left * cos - right * sin, right * cos + left * sin], dim=-1)
 
@@ -119,6 +122,12 @@ class RelativeBias(nn.Module):
         super().__init__()
         if n_buckets < 4 or n_buckets % 2:
             raise ConfigError(f"n_buckets={n_buckets} must be even and at least 4")
+        n_near = n_buckets // 4 if both_ways else n_buckets // 2
+        if max_distance <= n_near:
+            raise ConfigError(
+                f"max_distance={max_distance} must be above {n_near}, the distances that have a "
+                f"bucket of their own"
+            )
         self.n_buckets, self.max_distance, self.both_ways = n_buckets, max_distance, both_ways
         self.weight = nn.Parameter(torch.empty(n_buckets, n_heads))
         nn.init.normal_(self.weight, std=0.02)
@@ -152,23 +161,26 @@ class Alibi(nn.Module):
     ones lie between, as in the authors' code.
     """
 
-    slopes: Float[Tensor, " H"]
-
     def __init__(self, n_heads: int) -> None:
         super().__init__()
+        if n_heads < 1:
+            raise ConfigError(f"n_heads={n_heads} must be at least 1")
         power = 2 ** math.floor(math.log2(n_heads))
         slopes = [2 ** (-8 * (i + 1) / power) for i in range(power)]
         slopes += [2 ** (-4 * (2 * i + 1) / power) for i in range(n_heads - power)]
-        self.register_buffer("slopes", torch.tensor(slopes), persistent=False)
+        self.slopes = tuple(slopes)  # not a buffer: in bfloat16, far distances would all be one
         self.bias = Tap("B H T S")
 
-    def forward(self, n_queries: int, n_keys: int) -> Float[Tensor, "1 H T S"]:
+    def forward(
+        self, n_queries: int, n_keys: int, device: torch.device | None = None
+    ) -> Float[Tensor, "1 H T S"]:
         """Return the bias; the queries are the last positions of the keys."""
-        distance = _distance(n_queries, n_keys, self.slopes.device).abs()
-        return self.bias(-self.slopes[None, :, None, None] * distance)
+        distance = _distance(n_queries, n_keys, device).abs()
+        slopes = torch.tensor(self.slopes, device=device)
+        return self.bias(-slopes[None, :, None, None] * distance)
 
 
-def _distance(n_queries: int, n_keys: int, device: torch.device) -> Int[Tensor, "T S"]:
+def _distance(n_queries: int, n_keys: int, device: torch.device | None) -> Int[Tensor, "T S"]:
     """Key position − query position, where the queries are the last positions."""
     queries = torch.arange(n_keys - n_queries, n_keys, device=device)
     return torch.arange(n_keys, device=device) - queries[:, None]

@@ -14,7 +14,7 @@ from clearhead.layers.attention import KeysValues
 from clearhead.layers.blocks import BlockConfig, DecoderBlock, EncoderBlock
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.norms import LayerNorm
-from clearhead.layers.tap import Tap
+from clearhead.layers.tap import Tap, remember_listeners
 
 __all__ = ["Decoder", "DecoderState", "Encoder"]
 
@@ -39,7 +39,7 @@ class _Stack(nn.Module):
 
     def _run(self, block: nn.Module, x: Tensor, *others: object) -> Tensor:
         if self.recomputes and self.training and torch.is_grad_enabled():
-            return checkpoint(block, x, *others, use_reentrant=False)
+            return checkpoint(remember_listeners(block), x, *others, use_reentrant=False)
         return block(x, *others)
 
 

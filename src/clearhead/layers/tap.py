@@ -11,13 +11,14 @@ another one to edit. Listeners belong to the thread (more exactly, the context) 
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 
 from torch import Tensor, nn
 
+from clearhead.errors import InputError
 from clearhead.shapes import axis_names
 
-__all__ = ["Tap", "listen", "points"]
+__all__ = ["Tap", "listen", "points", "remember_listeners"]
 
 Handler = Callable[[Tensor], Tensor]
 
@@ -38,7 +39,10 @@ class Tap(nn.Module):
         handlers = _handlers.get()
         if handlers is None or self not in handlers:
             return value
-        return handlers[self](value)
+        value = handlers[self](value)
+        if value is None:
+            raise InputError("a listener returned nothing; it must return the value to go on with")
+        return value
 
     @property
     def is_watched(self) -> bool:
@@ -59,6 +63,12 @@ def listen(handlers: Mapping[Tap, Handler]) -> Iterator[None]:
         yield
     finally:
         _handlers.reset(token)
+
+
+def remember_listeners(run: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Let `run` hear the listeners of now whenever it is called, be it in the backward pass."""
+    context = copy_context()
+    return lambda *args: context.run(run, *args)
 
 
 def points(model: nn.Module) -> dict[str, str]:

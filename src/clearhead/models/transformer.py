@@ -41,7 +41,9 @@ class TransformerConfig(Config):
 
     def __post_init__(self) -> None:
         """Check what can be checked before anything is built."""
-        for name in ("n_source_tokens", "n_target_tokens", "n_encoder_layers", "n_decoder_layers"):
+        super().__post_init__()
+        sizes = ("n_source_tokens", "n_target_tokens", "n_encoder_layers", "n_decoder_layers")
+        for name in (*sizes, "max_length"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
         if self.is_joint and self.n_source_tokens != self.n_target_tokens:
@@ -49,8 +51,9 @@ class TransformerConfig(Config):
                 f"a joint vocabulary has one size, not n_source_tokens={self.n_source_tokens} and "
                 f"n_target_tokens={self.n_target_tokens}; for two vocabularies set is_joint=False"
             )
-        if not 0 <= self.pad < min(self.n_source_tokens, self.n_target_tokens):
-            raise ConfigError(f"pad={self.pad} is outside the vocabulary")
+        n_tokens = min(self.n_source_tokens, self.n_target_tokens)
+        if not 0 <= self.pad < n_tokens:
+            raise ConfigError(f"pad={self.pad} is outside the vocabulary, 0 to {n_tokens - 1}")
 
     @classmethod
     def preset(cls, name: str, n_tokens: int, **changes: Any) -> "TransformerConfig":
@@ -124,10 +127,12 @@ class Transformer(Model):
         x = self.source_embedding(source) + self.source_positions(source.shape[1])
         return self.encoder(self.dropout(x), is_readable), is_readable
 
+    @torch.no_grad()
     def start(self, source: Int[Tensor, "B S"]) -> DecoderState:
         """Read the source once; return the state before the first target token."""
         return self.decoder.start(*self.encode(source))
 
+    @torch.no_grad()
     def step(
         self, tokens: Int[Tensor, "B T"], state: DecoderState
     ) -> tuple[Float[Tensor, "B V"], DecoderState]:

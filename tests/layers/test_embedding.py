@@ -1,0 +1,66 @@
+"""Embeddings: looked up, scaled, tied to the output, and strict about ids."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from clearhead.errors import ConfigError, InputError
+from clearhead.layers import TokenEmbedding, TokenScores
+from clearhead.layers.tap import listen
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+def test_vectors_are_scaled(dtype: torch.dtype) -> None:
+    embedding = TokenEmbedding(10, 16)
+    tokens = torch.tensor([[3, 9], [0, 3]], dtype=dtype)
+    torch.testing.assert_close(embedding(tokens), embedding.weight[tokens.long()] * math.sqrt(16))
+
+
+def test_vectors_begin_with_variance_one() -> None:
+    """The scale undoes the 1/√d_model of the start, so that positions are no whisper beside."""
+    embedding = TokenEmbedding(1000, 256)
+    vectors = embedding(torch.arange(1000)[None])
+    assert vectors.std().item() == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize(("tokens", "bad"), [([3, 10], 10), ([-1, 2], -1), ([99, -7], -7)])
+def test_ids_outside_are_named(tokens: list[int], bad: int) -> None:
+    message = rf"token id {bad} is outside this vocabulary of 10 tokens \(0 to 9\)"
+    with pytest.raises(InputError, match=message):
+        TokenEmbedding(10, 4)(torch.tensor([tokens]))
+
+
+def test_listener_error_is_not_blamed_on_the_ids() -> None:
+    embedding = TokenEmbedding(10, 4)
+
+    def look_too_far(vectors: Tensor) -> Tensor:
+        return vectors[:, 99]
+
+    with listen({embedding.vectors: look_too_far}), pytest.raises(IndexError):
+        embedding(torch.tensor([[1, 2]]))
+
+
+@pytest.mark.parametrize(("n_tokens", "d_model"), [(0, 4), (4, 0)])
+def test_sizes_are_checked(n_tokens: int, d_model: int) -> None:
+    with pytest.raises(ConfigError, match=f"n_tokens={n_tokens} and d_model={d_model}"):
+        TokenEmbedding(n_tokens, d_model)
+
+
+def test_scores_compare_with_every_token() -> None:
+    """Logits are dot products with the unscaled vectors, and the weight is the very same."""
+    embedding = TokenEmbedding(10, 4)
+    scores = TokenScores(embedding.weight)
+    x = torch.randn(2, 3, 4)
+    torch.testing.assert_close(scores(x), x @ embedding.weight.T)
+    assert scores.weight is embedding.weight
+
+
+def test_tied_weight_learns_from_both_ends() -> None:
+    """An unused token's vector still learns, because every logit reads it."""
+    embedding = TokenEmbedding(10, 4)
+    scores = TokenScores(embedding.weight)
+    scores(embedding(torch.tensor([[1, 2]]))).logsumexp(-1).sum().backward()
+    assert embedding.weight.grad is not None
+    assert embedding.weight.grad.ne(0).any(-1).all()
