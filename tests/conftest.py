@@ -11,7 +11,7 @@ jaxtyping.install_import_hook(["clearhead.layers", "clearhead.models"], "beartyp
 
 import torch  # noqa: E402
 
-hypothesis.settings.register_profile("house", deadline=None, derandomize=True, max_examples=25)
+hypothesis.settings.register_profile("house", deadline=None, derandomize=True, max_examples=15)
 hypothesis.settings.load_profile("house")
 torch.set_num_threads(1)  # the tests' matrices are small: two threads would wait for each other
 

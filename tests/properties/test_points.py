@@ -27,7 +27,7 @@ class Log(TorchDispatchMode):
 torch.manual_seed(0)
 for norm in ("post", "pre"):
     model = Transformer(TransformerConfig.preset("tiny", 50, **{"block.norm": norm}))
-    short, long = torch.randint(1, 50, (2, 5)), torch.randint(1, 50, (2, 80))
+    short, long = torch.randint(1, 50, (16, 12)), torch.randint(1, 50, (2, 80))
     with Log():
         model.train()(short, short).sum().backward()
         with torch.no_grad():

@@ -1,17 +1,26 @@
 """What must hold for every Transformer and every input, each one line of mathematics."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from clearhead.layers import attention
 from clearhead.layers.tap import Tap, listen
 from clearhead.models import Transformer, TransformerConfig
 from tests.properties.models import N_TOKENS, PAD, Maker, sentences, transformers
 
 N_ROWS = 3
+
+
+@pytest.fixture(params=["explicit", "fused"], scope="module", autouse=True)
+def _both_ways_of_attention(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attention, "is_fused_faster", lambda q, k: request.param == "fused")
+        yield
 
 
 def assert_near(value: Tensor, expected: Tensor) -> None:

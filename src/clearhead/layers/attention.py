@@ -29,15 +29,17 @@ __all__ = [
     "attention_weights",
     "check_heads",
     "fused_attention",
+    "is_fused_faster",
     "merge_heads",
     "split_heads",
     "weighted_values",
 ]
 
-# From this many keys on, the fused kernel beats plain batched products on a CPU
-# (`benchmarks/layers.py --crossover`). With gradients its backward pass is the slow part.
-FUSED_FROM = 64
-FUSED_FROM_WITH_GRADIENTS = 192
+# Where the fused kernel beats plain products on a CPU (`benchmarks/layers.py --crossover`): for few
+# numbers, because it is one call, and for many keys; between, its backward pass is the slow part.
+_FEW_NUMBERS = 2**14
+_MANY_KEYS = 64
+_MANY_KEYS_WITH_GRADIENTS = 192
 
 
 class KeysValues(NamedTuple):
@@ -69,6 +71,8 @@ class MultiHeadAttention(nn.Module):
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
         check_heads(d_model, n_heads, n_kv_heads, d_head)
         d_head = d_model // n_heads if d_head is None else d_head
+        if rotary is not None and rotary.d_head != d_head:
+            raise ConfigError(f"rotary positions of {rotary.d_head} do not fit heads of {d_head}")
         self.n_heads, self.n_kv_heads, self.d_head = n_heads, n_kv_heads, d_head
         self.scale = d_head**-0.5 if scale is None else scale
         self.rotary = rotary
@@ -118,7 +122,11 @@ class MultiHeadAttention(nn.Module):
         bias: Float[Tensor, "#B H #T S"] | None = None,
         cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "B T D"]:
-        """Read `memory` from `x`, or `x` itself; a cache holds the keys and values before `x`."""
+        """Read `memory` from `x`, or `x` itself.
+
+        Rotary positions and the cache, which holds the keys and values before `x`, belong to
+        self-attention; a memory is projected as it is.
+        """
         if may_attend is not None and may_attend.dtype != torch.bool:
             raise InputError(
                 f"may_attend is {may_attend.dtype}; it must be boolean, True where a query may read"
@@ -172,9 +180,7 @@ class MultiHeadAttention(nn.Module):
             return True
         if self.training and self.dropout.p > 0:
             return True
-        has_gradients = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad)
-        fused_from = FUSED_FROM_WITH_GRADIENTS if has_gradients else FUSED_FROM
-        return q.device.type == "cpu" and k.shape[-2] < fused_from
+        return not is_fused_faster(q, k)
 
     def _explicit(
         self,
@@ -258,6 +264,14 @@ def fused_attention(
     if may_attend is not None and bias is not None:
         heads = heads * may_attend.any(-1, keepdim=True).to(heads.dtype)
     return heads
+
+
+def is_fused_faster(q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"]) -> bool:
+    """Whether `fused_attention` is faster here than plain products."""
+    if q.device.type != "cpu" or q.numel() <= _FEW_NUMBERS:
+        return True
+    has_gradients = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad)
+    return k.shape[-2] >= (_MANY_KEYS_WITH_GRADIENTS if has_gradients else _MANY_KEYS)
 
 
 def split_heads(x: Float[Tensor, "B T HK"], n_heads: int) -> Float[Tensor, "B H T K"]:

@@ -4,7 +4,8 @@
     MoE(x)  = Σ_{e in top-k} (p_e / Σ_{top-k} p) · FFN_e(x)     Jiang et al. 2024, §2.1 (Mixtral)
     balance = E · Σ_e f_e · P_e                                 Fedus et al. 2022, eq. 4
 
-f_e is the share of the assignments that expert e gets, P_e its mean probability; 1 is even.
+With k = 1 the weight is p_e itself. f_e is the share of the assignments that expert e gets, P_e its
+mean probability; a balance of 1 is even.
 """
 
 import math
@@ -104,7 +105,7 @@ def _mixing_weights(
     """
     if top.shape[-1] > 1:
         return top.softmax(dim=-1, dtype=torch.float32)
-    return (top - router.logsumexp(dim=-1, keepdim=True)).exp()
+    return (top.float() - router.float().logsumexp(dim=-1, keepdim=True)).exp()
 
 
 def within_capacity(
@@ -123,6 +124,7 @@ def load_balance(
     is_token: Bool[Tensor, "B T"] | None = None,
 ) -> Float[Tensor, ""]:
     """Return the load-balancing loss of one layer; 1 when all experts get the same share."""
+    router = router.float()
     if is_token is not None:
         router, chosen = router[is_token][None], chosen[is_token][None]
     n_experts = router.shape[-1]

@@ -54,7 +54,9 @@ class SinusoidalPositions(nn.Module):
         """Return the vectors of `n_positions` positions from `offset` on."""
         end = offset + n_positions
         if end > len(self.table):
-            self.table = sinusoids(max(end, 2 * len(self.table)), self.d_model).to(self.table)
+            with torch.inference_mode(False):  # what is made here may be used in training later
+                longer = sinusoids(max(end, 2 * len(self.table)), self.d_model)
+                self.table = longer.to(self.table.device, self.table.dtype)
         return self.vectors(self.table[offset:end])
 
 
@@ -90,6 +92,7 @@ class Rotary(nn.Module):
 
     def __init__(self, d_head: int, base: float = 10000.0, stretch: float = 1.0) -> None:
         super().__init__()
+        self.d_head = d_head
         if d_head % 2:
             raise ConfigError(f"d_head={d_head} must be even for rotary positions")
         exponent = torch.arange(0, d_head, 2, dtype=torch.float64) / d_head
@@ -101,9 +104,12 @@ class Rotary(nn.Module):
         """Turn `x`, whose first position is `offset`."""
         end = offset + x.shape[-2]
         if end > self._turns.shape[1]:
-            turn = torch.arange(max(end, 256), dtype=torch.float64)[:, None] * self.angles
-            self._turns = torch.stack([turn.cos(), turn.sin()]).float()
-        self._turns = self._turns.to(x.device)
+            n_positions = max(end, 256, 2 * self._turns.shape[1])
+            with torch.inference_mode(False):  # what is made here may be used in training later
+                turn = torch.arange(n_positions, dtype=torch.float64)[:, None] * self.angles
+                self._turns = torch.stack([turn.cos(), turn.sin()]).float()
+        if self._turns.device != x.device:
+            self._turns = self._turns.to(x.device)
         cos, sin = self._turns[:, offset:end].to(x.dtype)
         left, right = x.chunk(2, dim=-1)
         return torch.cat([left * cos - right * sin, right * cos + left * sin], dim=-1)
