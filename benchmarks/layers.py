@@ -8,6 +8,7 @@ dropout is where the paper has it; torch's layers drop attention weights and hid
 one row has ours do the same.
 """
 
+import sys
 from collections.abc import Callable
 from functools import partial
 
@@ -64,9 +65,9 @@ def run_torch(model: nn.Transformer) -> Run:
 
 def training(model: nn.Module, run: Run, source: Tensor, target: Tensor) -> Callable[[], None]:
     """Forward and backward, gradients included."""
+    model.train()
 
     def step() -> None:
-        model.train()
         model.zero_grad(set_to_none=True)
         run(source, target).sum().backward()
 
@@ -75,9 +76,9 @@ def training(model: nn.Module, run: Run, source: Tensor, target: Tensor) -> Call
 
 def forward(model: nn.Module, run: Run, source: Tensor, target: Tensor) -> Callable[[], None]:
     """Forward alone, as in inference."""
+    model.eval()
 
     def step() -> None:
-        model.eval()
         with torch.no_grad():
             run(source, target)
 
@@ -97,7 +98,7 @@ def in_bfloat16(step: Callable[[], None]) -> Callable[[], None]:
 def has_fast_bfloat16() -> bool:
     """Whether products in bfloat16 are faster here than in float32."""
     wide, narrow = torch.randn(256, 512), torch.randn(256, 512).bfloat16()
-    times = take_turns({"wide": lambda: wide @ wide.T, "narrow": lambda: narrow @ narrow.T}, 5)
+    times = take_turns({"wide": lambda: wide @ wide.T, "narrow": lambda: narrow @ narrow.T}, 0.2)
     return times.median("narrow") < times.median("wide")
 
 
@@ -113,7 +114,7 @@ def compare(quick: bool) -> list[Figure]:
     train_everywhere = training(everywhere, run_ours(everywhere), source, target)
     times = take_turns(
         {"torch": train_torch, "ours": train_ours, "everywhere": train_everywhere},
-        3 if quick else 9,
+        12 if quick else 60,
     )
     rows = 32 if has_fast_bfloat16() else 2  # without such products a step takes a minute
     source, target = source[:rows], target[:rows]
@@ -122,7 +123,7 @@ def compare(quick: bool) -> list[Figure]:
             "torch": training(peer, run_torch(peer), source, target),
             "ours": in_bfloat16(training(model, run_ours(model), source, target)),
         },
-        3 if quick else 9,
+        6 if quick else 30,
     )
     figures = [
         _figure(times.speed_up("ours", "torch"), "training 32 × 25, float32", 1.1),
@@ -138,7 +139,7 @@ def compare(quick: bool) -> list[Figure]:
                 "torch": job(peer, run_torch(peer), source, target),
                 "ours": job(model, run_ours(model), source, target),
             }
-            times = take_turns(candidates, 3 if quick else 7)
+            times = take_turns(candidates, 4 if quick else 15)
             figures.append(
                 _figure(times.speed_up("ours", "torch"), f"{name} {rows} × {length}", 1.0)
             )
@@ -146,6 +147,7 @@ def compare(quick: bool) -> list[Figure]:
 
 
 def _figure(ratio: tuple[float, str], name: str, bar: float | None) -> Figure:
+    print(f"{name}: {ratio[0]:.2f} ({ratio[1]})", file=sys.stderr, flush=True)
     return Figure(name, ratio[0], "× torch", bar, ratio[1])
 
 
@@ -158,7 +160,7 @@ def crossover(quick: bool) -> list[Figure]:
         for name, job in (("training", training), ("forward", forward)):
             run = job(layer, lambda x, mask: layer(x, may_attend=mask), x, mask)
             candidates = {"explicit": partial(_go, False, run), "fused": partial(_go, True, run)}
-            times = take_turns(candidates, 5 if quick else 15)
+            times = take_turns(candidates, 0.5 if quick else 3)
             ratio = times.speed_up("fused", "explicit")
             figures.append(_figure(ratio, f"{name} {rows} × {length}", None))
     return figures

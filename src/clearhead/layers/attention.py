@@ -220,7 +220,8 @@ def attention_bias(
     """
     if may_attend is None:
         return None if bias is None else bias.to(dtype)
-    forbidden = ~(may_attend | ~may_attend.any(-1, keepdim=True))
+    reads_something = may_attend.any(-1, keepdim=True)
+    forbidden = ~may_attend if reads_something.all() else ~may_attend & reads_something
     start = (
         torch.zeros((), dtype=dtype, device=may_attend.device) if bias is None else bias.to(dtype)
     )
@@ -234,7 +235,8 @@ def attention_weights(
     weights = masked.softmax(dim=-1)
     if may_attend is None:
         return weights
-    return weights * may_attend.any(-1, keepdim=True).to(weights.dtype)
+    reads_something = may_attend.any(-1, keepdim=True)
+    return weights if reads_something.all() else weights * reads_something.to(weights.dtype)
 
 
 def weighted_values(

@@ -89,6 +89,7 @@ class Decoder(_Stack):
                 for block in self.blocks
             ],
             may_attend_memory=may_attend_memory,
+            origins=torch.arange(len(memory), device=memory.device),
         )
 
     def step(self, x: Float[Tensor, "B T D"], state: "DecoderState") -> Float[Tensor, "B T D"]:
@@ -115,6 +116,8 @@ class DecoderState:
     caches: list[KeyValueCache]
     memories: list[KeysValues]
     may_attend_memory: Bool[Tensor, "B 1 1 S"]
+    origins: Int[Tensor, " B"]
+    """Which source each row reads."""
 
     @property
     def n_rows(self) -> int:
@@ -134,14 +137,12 @@ class DecoderState:
 
     def reorder(self, rows: Int[Tensor, " rows"]) -> "DecoderState":
         """These rows, in this order, as often as named: how beam search follows its hypotheses."""
-        return DecoderState(
-            caches=[cache.select(rows) for cache in self.caches],
-            memories=[
-                KeysValues(memory.k.index_select(0, rows), memory.v.index_select(0, rows))
-                for memory in self.memories
-            ],
-            may_attend_memory=self.may_attend_memory.index_select(0, rows),
-        )
+        caches = [cache.select(rows) for cache in self.caches]
+        origins = self.origins[rows]
+        if torch.equal(origins, self.origins):  # beams changed places: they read the same sources
+            return DecoderState(caches, self.memories, self.may_attend_memory, origins)
+        memories = [KeysValues(memory.k[rows], memory.v[rows]) for memory in self.memories]
+        return DecoderState(caches, memories, self.may_attend_memory[rows], origins)
 
     def keep(self, rows: Bool[Tensor, " B"]) -> "DecoderState":
         """Drop the rows that are False: finished sequences cost nothing more."""

@@ -113,10 +113,15 @@ class Transformer(Model):
         self, source: Int[Tensor, "B S"], target_in: Int[Tensor, "B T"]
     ) -> Float[Tensor, "B T V"]:
         """Logits of the next token after each position of `target_in`, all at once."""
+        return self.output(self.read(source, target_in))
+
+    def read(
+        self, source: Int[Tensor, "B S"], target_in: Int[Tensor, "B T"]
+    ) -> Float[Tensor, "B T D"]:
+        """All of `forward` but the output: the vectors that are compared with every token."""
         _check_rows(source, target_in)
         memory, is_readable = self.encode(source)
-        x = self.decoder(self._embed_target(target_in), memory, is_readable)
-        return self.output(x)
+        return self.decoder(self._embed_target(target_in), memory, is_readable)
 
     def encode(
         self, source: Int[Tensor, "B S"]
