@@ -2,6 +2,7 @@
 
 import io
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -43,6 +44,34 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal without our letters gets ?, not an error
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--columns",
+    metavar="SOURCE,TARGET",
+    help="The two columns, by name or number: en,hi or 1,3. Without it they are detected.",
+)
+@click.option(
+    "--test",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Held-out pairs that training must not see; give it twice for two line-aligned files.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def check(
+    files: tuple[Path, ...], columns: str | None, test: tuple[Path, ...], as_json: bool
+) -> None:
+    """Examine a file of sentence pairs, and say what is wrong with it.
+
+    FILES is one file (TSV, CSV, JSONL, TMX, PO, MO or parquet, also .gz), or two text files whose
+    lines belong together, such as train.en and train.de.
+    """
+    from clearhead.cli.check import show_check, split_columns
+
+    show_check(files, split_columns(columns), test, as_json)
 
 
 @main.command()

@@ -1,0 +1,74 @@
+"""`clearhead check`: what the data doctor says of a file, as tables or as JSON."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from clearhead.data.doctor import examine
+from clearhead.data.readers import open_pairs
+from clearhead.data.report import Report, describe_lines
+from clearhead.errors import InputError
+
+__all__ = ["show_check", "split_columns"]
+
+
+def split_columns(text: str | None) -> tuple[str, str] | None:
+    """Read the option `--columns en,hi`.
+
+    >>> split_columns("en, hi")
+    ('en', 'hi')
+    """
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2 or not all(names):
+        raise InputError(
+            f"--columns {text!r} does not name two columns: write the source and the target with a "
+            "comma between, such as en,hi or 1,3"
+        )
+    return names[0], names[1]
+
+
+def show_check(
+    paths: Sequence[Path],
+    columns: tuple[str, str] | None = None,
+    test: Sequence[Path] = (),
+    as_json: bool = False,
+) -> None:
+    """Examine a file and print the report; data that is not fit for training is an error."""
+    pairs = open_pairs(paths, columns)
+    held_out = open_pairs(test, columns) if test else None
+    report = examine(pairs, test=held_out)
+    if as_json:
+        print(json.dumps(report.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        _show(report, Console(highlight=False))
+    if report.is_fatal:
+        raise InputError(f"{' and '.join(report.paths)}: {report.verdict}")
+
+
+def _show(report: Report, console: Console) -> None:
+    console.print(Text(" · ".join(report.paths), style="bold"))
+    for sentence in report.assumed:
+        console.print(Text(f"  {sentence}"), soft_wrap=True)
+    console.print(
+        f"  read: {report.n_read:,} entries, on average "
+        f"{report.mean_lengths[0]:.0f} → {report.mean_lengths[1]:.0f} characters in what is kept"
+    )
+    if report.findings:
+        table = Table("finding", "pairs", "share", "done", "where")
+        for column in table.columns[1:3]:
+            column.justify = "right"
+        for found in report.findings:
+            share = f"{found.share:.1%}" if found.share >= 0.0005 else "< 0.1%"
+            where = describe_lines(found)
+            table.add_row(found.meaning, f"{found.count:,}", share, found.effect, where)
+        console.print(table)
+    else:
+        console.print("  nothing is wrong with it")
+    if not report.is_fatal:
+        console.print(Text(report.verdict, style="green"), soft_wrap=True)
