@@ -1,0 +1,344 @@
+"""The loop: batch → loss → gradient → step, until the validation score stops rising.
+
+It knows nothing of languages or models: the task says how to compute the loss of a batch and how
+to score the model. It goes on from the last checkpoint bit by bit as if it had never stopped:
+weights, optimizer, average, random numbers and the place in the data are all in there.
+"""
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from clearhead.config import Config
+from clearhead.errors import ClearheadError, ConfigError, InputError
+from clearhead.training.checkpoint import Checkpoints, read_checkpoint, write_checkpoint
+from clearhead.training.journal import Journal
+from clearhead.training.schedule import ScheduleConfig, learning_rate
+
+__all__ = ["BatchSource", "Interrupted", "Outcome", "Trainer", "TrainingConfig"]
+
+A = TypeVar("A")
+C = TypeVar("C", covariant=True)
+
+N_BAD_STEPS = 20
+
+
+class Interrupted(ClearheadError):  # noqa: N818 - not a mistake of anybody
+    """The run was asked to stop; its state is saved, and the same command goes on."""
+
+
+class BatchSource(Protocol[C]):
+    """The data of a run: the same batches in the same order for the same epoch."""
+
+    def epoch(self, number: int, start: int = 0) -> Iterator[C]:
+        """Return the batches of an epoch from number `start` on."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig(Config):
+    """How a model is trained."""
+
+    seed: int = 0
+    n_steps: int = 100_000
+    n_accumulated: int = 1
+    clip: float = 1.0
+    average: float = 0.999
+    """Each step, the averaged weights keep this share of themselves; 0 for no average."""
+    validate_every: int = 500
+    patience: int = 10
+    """How many validations in a row may bring nothing better."""
+    precision: str = "float32"
+    schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
+
+    def __post_init__(self) -> None:
+        """Check what can be checked before the first step."""
+        super().__post_init__()
+        for name in ("n_steps", "n_accumulated", "validate_every", "patience"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
+        if not 0 <= self.average < 1:
+            raise ConfigError(f"average={self.average} must be at least 0 and below 1")
+        if not self.clip > 0:
+            raise ConfigError(f"clip={self.clip} must be above 0")
+        if self.precision not in ("float32", "bfloat16"):
+            raise ConfigError(
+                f"precision={self.precision!r} is not allowed: choose float32 or bfloat16"
+            )
+
+
+@dataclass
+class _Progress:
+    """Where a run is: all of it is in the checkpoint."""
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    n_tokens: int = 0
+    n_bad_steps: int = 0
+    n_bad_in_a_row: int = 0
+    best_score: float = -math.inf
+    best_step: int = 0
+    n_without_gain: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    step: int
+    best_step: int
+    best_score: float
+    reason: str
+    seconds: float
+
+
+class Trainer(Generic[A]):
+    """Trains `model`; `validate` scores it (higher is better), and `tell` hears what happens.
+
+    `loss` returns for a batch the summed loss, the sum to report (in nats, without smoothing), and
+    how many tokens these are.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        batches: BatchSource[A],
+        loss: Callable[[A], tuple[Tensor, Tensor, int]],
+        validate: Callable[[], dict[str, Any]],
+        config: TrainingConfig,
+        folder: Path,
+        tell: Callable[[str, dict[str, Any]], None] = lambda kind, facts: None,
+    ) -> None:
+        self.model, self.batches, self.loss, self.validate = model, batches, loss, validate
+        self.config, self.tell = config, tell
+        folder.mkdir(parents=True, exist_ok=True)
+        self.checkpoints = Checkpoints(folder)
+        self.journal = Journal(folder / "journal.jsonl")
+        self.progress = _Progress()
+        self.parameters = dict(model.named_parameters())
+        self.optimizer = torch.optim.Adam(
+            self.parameters.values(), betas=(0.9, 0.98), eps=1e-9, fused=True
+        )
+        self.averages = {name: p.detach().clone() for name, p in self.parameters.items()}
+        self._stop = threading.Event()
+
+    def run(self) -> Outcome:
+        """Train to the end, from the last checkpoint if there is one."""
+        torch.manual_seed(self.config.seed)
+        self._resume()
+        start = time.perf_counter() - self.progress.seconds
+        with _stop_signals(self._stop):
+            reason = self._next_reason_to_end()
+            while reason is None:
+                self._epoch(start)
+                reason = self._next_reason_to_end()
+        self._save()
+        self._note("end", reason=reason)
+        progress = self.progress
+        return Outcome(
+            progress.step, progress.best_step, progress.best_score, reason, progress.seconds
+        )
+
+    def _next_reason_to_end(self) -> str | None:
+        if self.progress.n_without_gain >= self.config.patience:
+            return f"no better score in {self.config.patience} validations"
+        if self.progress.step >= self.config.n_steps:
+            return f"{self.config.n_steps} steps are done"
+        return None
+
+    def _epoch(self, start: float) -> None:
+        """Go through the rest of one epoch, or to the end of the run."""
+        progress, config = self.progress, self.config
+        n_before = progress.batch
+        group: list[A] = []
+        for batch in self.batches.epoch(progress.epoch, start=progress.batch):
+            group.append(batch)
+            if len(group) < config.n_accumulated:
+                continue
+            self._step(group)
+            progress.batch += len(group)
+            progress.seconds = time.perf_counter() - start
+            group = []
+            if progress.step % config.validate_every == 0:
+                self._validate()
+                self._save()
+            if self._stop.is_set():
+                self._save()
+                raise Interrupted(
+                    f"stopped at step {progress.step}; everything is saved, and the same command "
+                    f"goes on from there"
+                )
+            if self._next_reason_to_end() is not None:
+                return
+        if progress.batch == n_before == 0:
+            raise InputError(
+                f"an epoch has fewer than n_accumulated={config.n_accumulated} batches; "
+                f"accumulate fewer, or make the batches smaller"
+            )
+        # What is left of the last group is too small for a step; the next epoch has it again.
+        progress.epoch, progress.batch = progress.epoch + 1, 0
+
+    def _step(self, group: list[A]) -> None:
+        """One step over the batches of a group, as if they were one batch."""
+        self.model.train()
+        progress, config = self.progress, self.config
+        rate = learning_rate(config.schedule, progress.step + 1)
+        started = time.perf_counter()
+        total, n_tokens = 0.0, 0
+        for batch in group:
+            with torch.autocast("cpu", torch.bfloat16, enabled=config.precision == "bfloat16"):
+                loss, plain, n = self.loss(batch)
+            loss.backward()
+            total, n_tokens = total + float(plain), n_tokens + n
+        for parameter in self.parameters.values():
+            if parameter.grad is not None:
+                parameter.grad.div_(n_tokens)
+        norm = float(nn.utils.clip_grad_norm_(self.parameters.values(), config.clip))
+        progress.step += 1
+        progress.n_tokens += n_tokens
+        if math.isfinite(total) and math.isfinite(norm):
+            self._move(rate)
+            progress.n_bad_in_a_row = 0
+        else:
+            self._skip(total, norm)
+        self.optimizer.zero_grad(set_to_none=True)
+        seconds = time.perf_counter() - started
+        self._note(
+            "step",
+            loss=total / n_tokens,
+            rate=rate,
+            norm=norm,
+            tokens_per_second=n_tokens / seconds,
+            epoch=progress.epoch,
+        )
+
+    def _move(self, rate: float) -> None:
+        """Let Adam change the weights, and the average follow."""
+        for options in self.optimizer.param_groups:
+            options["lr"] = rate
+        self.optimizer.step()
+        if self.config.average:
+            # At the start the average of few steps follows faster.
+            step = self.progress.step
+            keep = min(self.config.average, (1 + step) / (10 + step))
+            torch._foreach_lerp_(
+                list(self.averages.values()),
+                [p.detach() for p in self.parameters.values()],
+                1 - keep,
+            )
+
+    def _skip(self, total: float, norm: float) -> None:
+        """Leave out a step whose numbers are not finite, and say so; give up after too many."""
+        self.progress.n_bad_steps += 1
+        self.progress.n_bad_in_a_row += 1
+        self._note("skipped", loss=total, norm=norm)
+        if self.progress.n_bad_in_a_row >= N_BAD_STEPS:
+            raise InputError(
+                f"the loss was not a finite number in {N_BAD_STEPS} steps in a row, up to step "
+                f"{self.progress.step}; a lower training.schedule.peak usually helps"
+            )
+
+    def _validate(self) -> None:
+        """Score the averaged weights, and keep them if they are the best."""
+        progress = self.progress
+        self.model.eval()
+        generator_state = torch.get_rng_state()
+        with self._averaged(), torch.no_grad():
+            scores = self.validate()
+            if scores["score"] > progress.best_score:
+                progress.best_score, progress.best_step = scores["score"], progress.step
+                progress.n_without_gain = 0
+                facts = {"step": progress.step, "scores": scores}
+                write_checkpoint(self.checkpoints.best, self.parameters, facts)
+            else:
+                progress.n_without_gain += 1
+        torch.set_rng_state(generator_state)
+        self._note("validation", **scores)
+
+    @contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """Put the averaged weights in place of the current ones for a while."""
+        if not self.config.average:
+            yield
+            return
+        current = {name: p.detach().clone() for name, p in self.parameters.items()}
+        self._put(self.averages)
+        try:
+            yield
+        finally:
+            self._put(current)
+
+    def _put(self, weights: dict[str, Tensor]) -> None:
+        with torch.no_grad():
+            for name, parameter in self.parameters.items():
+                parameter.copy_(weights[name])
+
+    def _save(self) -> None:
+        """Write the whole state of the run."""
+        tensors: dict[str, Tensor] = {f"weight.{name}": p for name, p in self.parameters.items()}
+        tensors |= {f"average.{name}": value for name, value in self.averages.items()}
+        for name, parameter in self.parameters.items():
+            for key, value in self.optimizer.state[parameter].items():
+                tensors[f"adam.{key}.{name}"] = value
+        tensors["random"] = torch.get_rng_state()
+        facts = {"progress": vars(self.progress), "config": self.config.to_dict()}
+        self.checkpoints.save(self.progress.step, tensors, facts)
+
+    def _resume(self) -> None:
+        """Go on from the last checkpoint."""
+        path = self.checkpoints.last()
+        if path is None:
+            self.journal.rewind(-1)
+            return
+        tensors, facts = read_checkpoint(path)
+        if facts["config"] != self.config.to_dict():
+            raise InputError(
+                f"{path.parent} holds a run with other settings; give the same settings to go on, "
+                f"or another folder to start anew"
+            )
+        self.progress = _Progress(**facts["progress"])
+        self._put({name: tensors[f"weight.{name}"] for name in self.parameters})
+        self.averages = {name: tensors[f"average.{name}"] for name in self.parameters}
+        for name, parameter in self.parameters.items():
+            for key in ("step", "exp_avg", "exp_avg_sq"):
+                if (value := tensors.get(f"adam.{key}.{name}")) is not None:
+                    self.optimizer.state[parameter][key] = value
+        torch.set_rng_state(tensors["random"])
+        self.journal.rewind(self.progress.step)
+
+    def _note(self, kind: str, **facts: Any) -> None:
+        self.journal.write(kind, self.progress.step, **facts)
+        self.tell(kind, {"step": self.progress.step, **facts})
+
+
+@contextmanager
+def _stop_signals(stop: threading.Event) -> Iterator[None]:
+    """Turn Ctrl-C and SIGTERM into a wish to stop after the step; a second one stops at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    old = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def wish(number: int, frame: object) -> None:
+        stop.set()
+        for each, handler in old.items():
+            signal.signal(each, handler)
+
+    for number in old:
+        signal.signal(number, wish)
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)

@@ -1,0 +1,57 @@
+"""The loss in chunks equals torch's cross entropy, in value and in every gradient."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from clearhead.training import loss as loss_file
+from clearhead.training.loss import smoothed_loss
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("chunk", [1, 40, 10**6])
+def test_equals_cross_entropy(
+    smoothing: float, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loss_file, "_CHUNK_NUMBERS", chunk)
+    target = torch.randint(0, 11, (3, 7))
+    is_token = torch.rand(3, 7) < 0.7
+    x = torch.randn(3, 7, 5)
+    weight = torch.randn(11, 5)
+    ours = [x.clone().requires_grad_(), weight.clone().requires_grad_()]
+    theirs = [x.clone().requires_grad_(), weight.clone().requires_grad_()]
+
+    loss, plain = smoothed_loss(ours[0], ours[1], target, is_token, smoothing)
+    logits = F.linear(theirs[0], theirs[1])[is_token]
+    expected = F.cross_entropy(logits, target[is_token], label_smoothing=smoothing, reduction="sum")
+    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(
+        plain, F.cross_entropy(logits, target[is_token], reduction="sum").detach()
+    )
+    (3 * loss).backward()
+    (3 * expected).backward()
+    for our, their in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(our.grad, their.grad)
+
+
+def test_without_gradients_only_the_value() -> None:
+    x, weight = torch.randn(1, 4, 5), torch.randn(11, 5)
+    target, is_token = torch.randint(0, 11, (1, 4)), torch.ones(1, 4, dtype=torch.bool)
+    with torch.no_grad():
+        loss, _ = smoothed_loss(x, weight, target, is_token, 0.1)
+    expected = F.cross_entropy(
+        F.linear(x, weight)[0], target[0], label_smoothing=0.1, reduction="sum"
+    )
+    torch.testing.assert_close(loss, expected)
+
+
+def test_in_bfloat16_the_gradient_has_the_right_direction() -> None:
+    x, weight = torch.randn(2, 9, 16), torch.randn(50, 16)
+    target, is_token = torch.randint(0, 50, (2, 9)), torch.ones(2, 9, dtype=torch.bool)
+    gradients = []
+    for dtype in (torch.float32, torch.bfloat16):
+        a, b = x.to(dtype).requires_grad_(), weight.clone().requires_grad_()
+        smoothed_loss(a, b, target, is_token, 0.1)[0].backward()
+        assert b.grad is not None
+        gradients.append(b.grad.flatten())
+    assert F.cosine_similarity(gradients[0], gradients[1], dim=0) > 0.999
