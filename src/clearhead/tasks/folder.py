@@ -1,0 +1,89 @@
+"""The model folder: everything a model needs to be used, in four files and nothing else.
+
+    config.json  model.safetensors  tokenizer.json  card.json
+
+No pickle is written or read. Training adds a folder `training/` beside them.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from torch import Tensor
+
+from clearhead.errors import InputError
+from clearhead.models import Transformer, TransformerConfig
+from clearhead.text import Tokenizer
+from clearhead.training.checkpoint import write_bytes
+
+__all__ = ["ModelFolder", "load_folder", "put_weights", "save_folder"]
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """What a model folder holds."""
+
+    model: Transformer
+    tokenizer: Tokenizer
+    card: dict[str, Any]
+
+
+def save_folder(folder: Path, contents: ModelFolder) -> None:
+    """Write a model folder; the card comes last, so that a folder with a card is whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    # Tied weights have one name among the parameters, and one place in the file.
+    weights = {name: p.detach().contiguous() for name, p in contents.model.named_parameters()}
+    contents.model.config.save(folder / "config.json")
+    write_bytes(folder / "model.safetensors", save(weights))
+    contents.tokenizer.save(folder / "tokenizer.json")
+    card = json.dumps(contents.card, indent=2, ensure_ascii=False)
+    write_bytes(folder / "card.json", (card + "\n").encode())
+
+
+def load_folder(folder: Path) -> ModelFolder:
+    """Read what `save_folder` wrote."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a model folder: there is no such folder")
+    names = ("config.json", "model.safetensors", "tokenizer.json", "card.json")
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing:
+        raise InputError(
+            f"{folder} is not a whole model folder: {', '.join(missing)} is missing; "
+            f"`clearhead train … --to {folder}` makes one, or goes on with one"
+        )
+    model = Transformer(TransformerConfig.load(folder / "config.json"))
+    put_weights(model, _read_weights(folder / "model.safetensors"), folder)
+    tokenizer = Tokenizer.load(folder / "tokenizer.json")
+    if tokenizer.n_tokens != model.config.n_source_tokens:
+        raise InputError(
+            f"the tokenizer in {folder} has {tokenizer.n_tokens} tokens and the model "
+            f"{model.config.n_source_tokens}: they do not belong together"
+        )
+    try:
+        card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{folder / 'card.json'} is not JSON: {error}") from None
+    return ModelFolder(model.eval(), tokenizer, card)
+
+
+def _read_weights(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+
+
+def put_weights(model: Transformer, weights: dict[str, Tensor], source: Path) -> None:
+    """Put saved weights into a model; each name and shape must fit."""
+    parameters = dict(model.named_parameters())
+    for name in sorted(parameters.keys() ^ weights.keys()):
+        state = "missing" if name in parameters else "not known to this model"
+        raise InputError(f"{source}: the weight {name} is {state}")
+    for name, parameter in parameters.items():
+        if parameter.shape != weights[name].shape:
+            given, wanted = tuple(weights[name].shape), tuple(parameter.shape)
+            raise InputError(f"{source}: the weight {name} has shape {given}, not {wanted}")
+        parameter.data.copy_(weights[name])
