@@ -1,6 +1,6 @@
 """The tiny Transformer learns to copy, reverse and sort sequences that it has never seen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
@@ -63,11 +63,18 @@ def _greedy(model: Transformer, source: Tensor) -> Tensor:
     return torch.cat(written, dim=1)
 
 
+@pytest.fixture
+def _two_threads() -> Iterator[None]:
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(1)
+
+
 @pytest.mark.slow
-@pytest.mark.usefixtures("unchecked")
+@pytest.mark.usefixtures("unchecked", "_two_threads")
 @pytest.mark.parametrize(
     ("task", "norm", "n_steps"),
-    [("copy", "post", 400), ("reverse", "post", 600), ("sort", "post", 500), ("sort", "pre", 400)],
+    [("copy", "post", 600), ("reverse", "post", 800), ("sort", "post", 700), ("sort", "pre", 500)],
 )
 def test_a_toy_is_learned(task: str, norm: str, n_steps: int) -> None:
     changes = {"block.dropout": 0.0, "block.norm": norm}
