@@ -11,9 +11,9 @@ __all__ = ["Plan", "make_plan"]
 
 # By number of pairs: the largest size that such data can fill, its dropout and its highest rate.
 _SIZES = [
-    (50_000, "tiny", 0.3, 3e-3),
-    (200_000, "tiny", 0.1, 3e-3),
-    (1_000_000, "small", 0.1, 1.5e-3),
+    (50_000, "tiny", 0.3, 1e-3),
+    (200_000, "tiny", 0.1, 1e-3),
+    (1_000_000, "small", 0.1, 1e-3),
     (float("inf"), "base", 0.1, 7e-4),
 ]
 
@@ -69,7 +69,7 @@ def make_plan(
             n_steps=n_steps,
             validate_every=max(1, min(n_steps // 10, 2 * n_batches)),
             schedule=ScheduleConfig(
-                kind="cosine", peak=peak, warm_up=max(1, min(2000, n_steps // 10)), n_steps=n_steps
+                kind="cosine", peak=peak, warm_up=max(1, min(2000, n_steps // 5)), n_steps=n_steps
             ),
         ),
     )
