@@ -145,17 +145,18 @@ class MultiHeadAttention(nn.Module):
 
     def keys_values(self, memory: Float[Tensor, "B S D"]) -> KeysValues:
         """Project a memory once, to be read at many steps."""
-        n_q, *n_kv = self._rows
-        weight = self.w_qkv.split([n_q, sum(n_kv)])[1]
-        bias = None if self.b_qkv is None else self.b_qkv.split([n_q, sum(n_kv)])[1]
-        k, v = F.linear(memory, weight, bias).split(n_kv, dim=-1)
+        k, v = F.linear(memory, *self._weights_of(1)).chunk(2, dim=-1)
         return KeysValues(split_heads(k, self.n_kv_heads), split_heads(v, self.n_kv_heads))
 
     def _project_queries(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T K"]:
-        n_q, *n_kv = self._rows
-        weight = self.w_qkv.split([n_q, sum(n_kv)])[0]
-        bias = None if self.b_qkv is None else self.b_qkv.split([n_q, sum(n_kv)])[0]
-        return split_heads(F.linear(x, weight, bias), self.n_heads)
+        return split_heads(F.linear(x, *self._weights_of(0)), self.n_heads)
+
+    def _weights_of(self, part: int) -> tuple[Tensor, Tensor | None]:
+        """Weight and bias that make the queries (0), or keys and values together (1)."""
+        n_q, n_k, n_v = self._rows
+        parts = [n_q, n_k + n_v]
+        bias = None if self.b_qkv is None else self.b_qkv.split(parts)[part]
+        return self.w_qkv.split(parts)[part], bias
 
     def _project_all(
         self, x: Float[Tensor, "B T D"], cache: KeyValueCache | None
