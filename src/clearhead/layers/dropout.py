@@ -7,8 +7,9 @@ a training step. Here the mask is computed: word i of a call is a hash of the co
 where torch's generator draws `key` once per call. So it is reproducible from the seed, and it runs
 vectorised on all threads.
 
-Departs: p is rounded to a multiple of 1/256, because each element looks at one random byte; the
-scale uses the rounded p, so the expectation is exact.
+Departs: from 16,384 numbers on, p is rounded to a multiple of 1/256, because each number looks at
+one random byte; the scale uses the rounded p, so the expectation is exact. Smaller tensors go to
+torch's own dropout, which is faster there.
 """
 
 import math
@@ -28,7 +29,7 @@ _SPREAD = -0x61C8864680B583EB
 _MIX_1 = -0x40A7B892E31B1A47
 _MIX_2 = -0x6B2FB644ECCEEE15
 
-# Below this size torch's dropout is faster (fewer calls); above the other, parts stay in the cache.
+# Below the first, torch's dropout is faster (fewer calls); parts of the second stay in the cache.
 _SMALL = 2**14
 _CHUNK = 2**18
 
