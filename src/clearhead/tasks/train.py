@@ -179,19 +179,13 @@ def _plan(
             f"{training} holds a run on other data; give another folder, or remove this one"
         )
     n_pairs, n_tokens = len(ready.shards), ready.tokenizer.n_tokens
-    plan = make_plan(n_pairs, _n_batches(ready, 4096), n_tokens, size=size, settings=settings)
-    if seconds is not None:
-        n_steps = max(10, int(seconds / _seconds_per_step(plan, ready)))
-        n_batches = _n_batches(ready, plan.n_batch_tokens)
-        plan = make_plan(
-            n_pairs, n_batches, n_tokens, size=size, n_steps=n_steps, settings=settings
-        )
+    # A first plan says how large the batches are; only then can they and their time be counted.
+    plan = make_plan(n_pairs, 1, n_tokens, size=size, settings=settings)
+    n_batches = Batches(ready.shards, plan.n_batch_tokens).n_batches(0)
+    n_steps = None if seconds is None else max(10, int(seconds / _seconds_per_step(plan, ready)))
+    plan = make_plan(n_pairs, n_batches, n_tokens, size=size, n_steps=n_steps, settings=settings)
     write_bytes(path, json.dumps({"asked": asked, "plan": plan.to_dict()}).encode())
     return plan
-
-
-def _n_batches(ready: Ready, n_tokens: int) -> int:
-    return Batches(ready.shards, n_tokens).n_batches(0)
 
 
 def _build(plan: Plan, tokenizer: Tokenizer) -> Transformer:
