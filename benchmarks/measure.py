@@ -27,11 +27,15 @@ class Figure:
     unit: str
     bar: float | None = None
     spread: str = ""
+    is_limit: bool = False
+    """The value may be at most the bar, instead of at least."""
 
     @property
     def holds(self) -> bool | None:
         """Whether the bar is reached."""
-        return None if self.bar is None else self.value >= self.bar
+        if self.bar is None:
+            return None
+        return self.value <= self.bar if self.is_limit else self.value >= self.bar
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ def report(title: str, figures: list[Figure], path: Path | None) -> None:
     """Print the figures as a table, and write them to `path` if there is one."""
     table = Table("figure", "value", "spread", "bar", "holds", title=title, title_justify="left")
     for figure in figures:
-        bar = "" if figure.bar is None else f"≥ {figure.bar:g}"
+        bar = "" if figure.bar is None else f"{'≤' if figure.is_limit else '≥'} {figure.bar:g}"
         holds = {True: "yes", False: "[red]no[/red]", None: ""}[figure.holds]
         table.add_row(figure.name, f"{figure.value:.2f} {figure.unit}", figure.spread, bar, holds)
     Console(width=110, highlight=False).print(table)

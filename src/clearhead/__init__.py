@@ -1,5 +1,50 @@
-"""Clearhead: the Transformer, whole. Train it, run it fast, and see through it."""
+"""Clearhead: the Transformer, whole. Train it, run it fast, and see through it.
 
-__all__ = ["__version__"]
+model = clearhead.train("pairs.tsv", to="en-hi")
+model = clearhead.load("en-hi")
+model("How are you?").text
+"""
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clearhead.tasks import Translator
+
+__all__ = ["__version__", "load", "train"]
 
 __version__ = "0.1.0"
+
+
+def load(folder: str | PathLike[str]) -> "Translator":
+    """Open a model folder; call what comes back with a text, or with a list of them."""
+    from clearhead.tasks import Translator  # torch takes seconds, and `--help` needs none of it
+
+    return Translator.load(Path(folder))
+
+
+def train(
+    files: str | PathLike[str] | Sequence[str | PathLike[str]],
+    to: str | PathLike[str],
+    *,
+    columns: tuple[str, str] | None = None,
+    **options: Any,
+) -> "Translator":
+    """Train a translator on a file of pairs (or several), and write it to the folder `to`.
+
+    `options` are those of `clearhead.tasks.train`: size, seconds, settings, device, tell; and
+    `validation` and `test`, files like `files`.
+    """
+    from clearhead.data import PairFile, open_pairs
+    from clearhead.tasks import train
+
+    def open_files(given: Any) -> PairFile:
+        is_one = isinstance(given, str | PathLike)
+        return open_pairs([Path(name) for name in ([given] if is_one else given)], columns)
+
+    for name in ("validation", "test"):
+        if options.get(name) is not None:
+            options[name] = open_files(options[name])
+    return train(open_files(files), Path(to), **options)

@@ -73,7 +73,7 @@ def test_help_of_a_verb() -> None:
     ("arguments", "hint"),
     [
         (["dmo"], "no verb 'dmo': did you mean demo?"),
-        (["xyz"], "no verb 'xyz': known: check, demo"),
+        (["xyz"], "no verb 'xyz': known: check, demo, evaluate, run, show, train"),
         (["demo", "--seed", "x"], "'x' is not a valid integer"),
         (["demo", "--sed", "1"], "--seed"),
         (["demo", "twice"], "twice"),

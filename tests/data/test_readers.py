@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clearhead.data import find_divergence, open_pairs
 from clearhead.data.pairs import Tally
 from clearhead.errors import InputError
-from tests.data.writing import PAIRS, write_tsv
+from tests.data.writing import PAIRS, WRITERS, write_tsv
 
 LATIN = [("naïve café", "über Größe"), ("plain", "schlicht")]
 
@@ -232,6 +232,92 @@ def test_wrong_paths_are_refused(tmp_path: Path) -> None:
         open_pairs([tmp_path])
     with pytest.raises(InputError, match="0 files were given"):
         open_pairs([])
-    one = write_tsv(tmp_path / "a.tsv", PAIRS)
-    with pytest.raises(InputError, match="one such file at a time"):
-        open_pairs([one, write_tsv(tmp_path / "b.tsv", PAIRS)])
+    texts = [tmp_path / f"train.{name}" for name in ("en", "de", "hi")]
+    for path in texts:
+        path.write_text("One.\nTwo, and so on.\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"3 text files were given.*two text files whose lines"):
+        open_pairs(texts)
+    table = write_tsv(tmp_path / "a.tsv", PAIRS)
+    with pytest.raises(InputError, match=r"train\.en has one column"):
+        open_pairs([table, texts[0]])
+
+
+def test_files_of_many_formats_are_one_corpus(tmp_path: Path) -> None:
+    paths = []
+    for name, write in WRITERS.items():
+        paths.append(tmp_path / name)
+        paths[-1].write_bytes(write(PAIRS))
+    pairs = open_pairs(paths)
+    assert pairs.paths == tuple(paths)
+    assert pairs.names == ("en", "hi")
+    assert [(pair.source, pair.target) for pair in pairs] == PAIRS * len(paths)
+    assert list(pairs) == list(pairs)
+    lines = [pair.line for pair in pairs]
+    assert lines == sorted(set(lines))
+    assert "pairs.tsv: columns: 1 (source) → 2 (target)" in pairs.assumed
+    assert "pairs.tmx.gz: languages: en → hi" in pairs.assumed
+    assert "lines are counted on from file to file" in pairs.assumed[-1]
+
+
+def test_lines_are_counted_as_if_the_files_were_one(tmp_path: Path) -> None:
+    texts = ["a\tb\nk\tl\nc\n", "\nd\te\tf\ng\th\nm\tn\n", "i\tj\n"]
+    paths = [tmp_path / f"{i}.tsv" for i in range(3)]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text, encoding="utf-8")
+    tally = Tally()
+    pairs = list(open_pairs(paths).read(tally))
+    assert [pair.line for pair in pairs] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert pairs[4] == (5, "d", "e")
+    assert tally.lines == {"ragged": [3, 5]}
+
+
+def test_a_catalogue_that_ends_with_no_pair_counts_its_lines(tmp_path: Path) -> None:
+    for name in ("a.po", "b.po"):
+        text = 'msgid "a"\nmsgstr "b"\n\n#, fuzzy\nmsgid "c"\nmsgstr "d"\n'
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    tally = Tally()
+    pairs = list(open_pairs([tmp_path / "a.po", tmp_path / "b.po"]).read(tally))
+    assert [pair.line for pair in pairs] == [1, 6]
+    assert tally.lines == {"fuzzy": [5, 10]}
+
+
+def test_columns_are_stated_for_all_files(tmp_path: Path) -> None:
+    one, two = tmp_path / "a.csv", tmp_path / "b.csv"
+    one.write_text("en,hi,de\na,b,c\n", encoding="utf-8")
+    two.write_text("de,en\nd,e\n", encoding="utf-8")
+    assert sides(one, two, columns=("en", "de")) == [("a", "c"), ("e", "d")]
+    assert open_pairs([one, two], ("en", "de")).names == ("en", "de")
+    with pytest.raises(InputError, match=r"b\.csv has no column 'hi'"):
+        open_pairs([one, two], ("en", "hi"))
+
+
+def test_files_must_agree_on_their_languages(tmp_path: Path) -> None:
+    one = write_tsv(tmp_path / "a.tsv", [("en", "hi"), *PAIRS])
+    swapped = write_tsv(tmp_path / "b.tsv", [("hi", "en"), *[(t, s) for s, t in PAIRS]])
+    with pytest.raises(
+        InputError, match=r"a\.tsv holds en → hi and .*b\.tsv holds hi → en: .*same"
+    ):
+        open_pairs([one, swapped])
+    assert sides(one, swapped, columns=("hi", "en")) == [(t, s) for s, t in PAIRS] * 2
+    other = write_tsv(tmp_path / "c.tsv", [("en", "de"), *PAIRS])
+    with pytest.raises(InputError, match="holds en → de"):
+        open_pairs([one, other])
+    silent = write_tsv(tmp_path / "d.tsv", PAIRS)
+    british = write_tsv(tmp_path / "e.tsv", [("en-GB", "hi_IN"), *PAIRS])
+    assert open_pairs([silent, one, british]).names == ("en", "hi")
+    with pytest.raises(InputError, match="holds en → de"):
+        open_pairs([silent, one, other])
+
+
+def test_a_file_is_read_once(tmp_path: Path) -> None:
+    one, two = (write_tsv(tmp_path / name, PAIRS) for name in ("a.tsv", "b.tsv"))
+    with pytest.raises(InputError, match="given twice: give each file once"):
+        open_pairs([one, two, tmp_path / "." / "a.tsv"])
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        write_tsv(tmp_path / name / "a.tsv", PAIRS)
+    assumed = open_pairs([tmp_path / "one" / "a.tsv", tmp_path / "two" / "a.tsv"]).assumed
+    assert f"{tmp_path / 'two' / 'a.tsv'}: header: none" in assumed

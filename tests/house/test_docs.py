@@ -23,11 +23,22 @@ LANGUAGES = {"sh", "python", "text"}
 
 # `make -n` shows the commands of a goal without running them.
 ONLY_SHOWN = {
+    "make demo": "tests/cli/test_demo.py runs it",
     "make test": "it is what is running now",
     "make check": "it is part of `make test`, which is running now",
     "make format": "it rewrites the files",
 }
 NOT_RUN = {
+    **{
+        f".venv/bin/clearhead {rest}": "the reader's own file; tests/cli runs it on another"
+        for rest in (
+            "check pairs.tsv",
+            "train pairs.tsv --to en-hi",
+            'run en-hi "How are you?"',
+            "evaluate en-hi test.tsv",
+            "show en-hi",
+        )
+    },
     ".venv/bin/python benchmarks/layers.py --quick": "takes a minute, and measures this machine",
 }
 

@@ -36,7 +36,7 @@ def folder(pairs: PairFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
     told: list[str] = []
     train(pairs, to, settings=FEW_STEPS, tell=lambda kind, facts: told.append(kind))
     assert [kind for kind in told if kind != "step"] == [
-        "report", "tokenizer", "plan", "validation", "validation", "end", "scores",
+        "report", "tokenizer", "probe", "plan", "validation", "validation", "end", "scores",
     ]  # fmt: skip
     return to
 
@@ -44,7 +44,8 @@ def folder(pairs: PairFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_folder_is_whole_and_says_what_happened(folder: Path) -> None:
     names = {path.name for path in folder.iterdir()}
     assert names == {
-        "config.json", "model.safetensors", "tokenizer.json", "card.json", "training",
+        "config.json", "model.safetensors", "tokenizer.json", "card.json", "report.html",
+        "training",
     }  # fmt: skip
     card = json.loads((folder / "card.json").read_text())
     assert card["languages"] == ["en", "hi"]
@@ -54,8 +55,10 @@ def test_the_folder_is_whole_and_says_what_happened(folder: Path) -> None:
         "BLEU", "chrF", "BLEU, lower-cased and tokenised", "BLEU of copying the source",
     ]  # fmt: skip
     assert all("version" in score["signature"] for score in card["scores"])
-    assert card["plan"]["size"] == "tiny"
-    assert card["plan"]["dropout"] == 0.3
+    block = card["plan"]["model"]["block"]
+    assert (block["d_model"], block["dropout"]) == (128, 0.3)
+    assert card["forecast"]["seconds"] > 0
+    assert card["forecast"]["n_bytes"] > 4 * 5 * card["n_parameters"]
 
 
 def test_one_answer_for_each_text_in_order(folder: Path) -> None:

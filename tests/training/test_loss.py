@@ -9,11 +9,11 @@ from clearhead.training.loss import smoothed_loss
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5])
-@pytest.mark.parametrize("chunk", [1, 40, 10**6])
+@pytest.mark.parametrize("chunk", [1, 3, 10**6])
 def test_equals_cross_entropy(
     smoothing: float, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loss_file, "_CHUNK_NUMBERS", chunk)
+    monkeypatch.setattr(loss_file, "_CHUNK_ROWS", chunk)
     target = torch.randint(0, 11, (3, 7))
     is_token = torch.rand(3, 7) < 0.7
     x = torch.randn(3, 7, 5)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from clearhead.layers import Dropout
-from clearhead.training import ScheduleConfig, Trainer, TrainingConfig
+from clearhead.training import Trainer, TrainingConfig
 
 Batch = tuple[Tensor, Tensor]
 CONFIG = TrainingConfig(
@@ -17,7 +17,9 @@ CONFIG = TrainingConfig(
     validate_every=7,
     patience=100,
     average=0.9,
-    schedule=ScheduleConfig(peak=0.01, warm_up=10),
+    lr=0.01,
+    warm_up=10,
+    schedule="inverse_sqrt",
 )
 
 

@@ -13,7 +13,7 @@ from clearhead.data.readers import open_pairs
 from clearhead.data.report import Report, describe_lines
 from clearhead.errors import InputError
 
-__all__ = ["show_check", "split_columns"]
+__all__ = ["show_check", "show_report", "split_columns"]
 
 
 def split_columns(text: str | None) -> tuple[str, str] | None:
@@ -46,12 +46,13 @@ def show_check(
     if as_json:
         print(json.dumps(report.to_dict(), indent=2, ensure_ascii=False))
     else:
-        _show(report, Console(highlight=False))
+        show_report(report, Console(highlight=False))
     if report.is_fatal:
         raise InputError(f"{' and '.join(report.paths)}: {report.verdict}")
 
 
-def _show(report: Report, console: Console) -> None:
+def show_report(report: Report, console: Console) -> None:
+    """Print what was assumed, what was found, and the verdict."""
     console.print(Text(" · ".join(report.paths), style="bold"))
     for sentence in report.assumed:
         console.print(Text(f"  {sentence}"), soft_wrap=True)

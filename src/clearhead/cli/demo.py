@@ -1,128 +1,133 @@
-"""The demo: a small untrained Transformer, shown from tokens to attention weights."""
+"""The demo: the main job on a phrasebook that is made here. Train, score, translate, look."""
+
+import time
+from pathlib import Path
 
 import torch
 from rich.console import Console
 from rich.table import Table
-from torch import Tensor
+from rich.text import Text
 from torch.nn import functional as F
 
-from clearhead.layers.tap import Tap, listen
-from clearhead.models import Transformer, TransformerConfig
+from clearhead.cli.live import Live
+from clearhead.data import open_pairs
+from clearhead.data.phrasebook import phrasebook
+from clearhead.observe import CrossAttention, heatmap_svg, watch_cross_attention
+from clearhead.tasks import Translator, train
+from clearhead.tasks.corpus import survey
 
 __all__ = ["show_demo"]
 
-PAIRS = [
-    ("How are you ?", "आप कैसे हैं ?"),
-    ("I like eating ice-cream", "मुझे आइसक्रीम खाना पसंद है"),
-    ("We are friends", "हम दोस्त हैं"),
-    ("money bank grows", "पैसा बैंक बढ़ता है"),
-    ("river bank flows", "नदी तट बहता है"),
+SENTENCES = [
+    "How are you?",
+    "Thank you",
+    "I like eating ice-cream",
+    "We are friends",
+    "The boy did not go to the bank.",
+    "The river bank was very clean.",
 ]
-SPECIALS = ["<pad>", "<bos>", "<eos>"]
-UNTRAINED = "[yellow]untrained: random weights[/yellow]"
+PICTURE = ("I like eating ice-cream", "मुझे आइसक्रीम खाना पसंद है")
+BANKS = ("My father went to the bank.", "The river bank is beautiful.")
+
+# A small model learns a small grammar quickly. Sentences come from few words and rules, and each
+# pass over them brings new combinations: nothing has to be forgotten, so nothing is dropped.
+SETTINGS = {
+    "model.n_encoder_layers": 2,
+    "model.n_decoder_layers": 2,
+    "model.block.dropout": 0.0,
+    "n_vocabulary": 2048,
+    "n_batch_tokens": 1024,
+    "training.lr": 0.003,
+    "training.validate_every": 300,
+}
 
 
-def show_demo(seed: int) -> None:
-    """Build the model, run the sentences through it, and print what happened."""
+def show_demo(to: Path, n_steps: int) -> None:
+    """Train on the phrasebook, then show what the model says and where it looks."""
     console = Console(highlight=False)
-    torch.manual_seed(seed)
-    words = SPECIALS + sorted({word for pair in PAIRS for side in pair for word in side.split()})
-    model = Transformer(TransformerConfig.preset("tiny", len(words))).eval()
-    source = _batch([f"{english} <eos>" for english, _ in PAIRS], words)
-    target_in = _batch([f"<bos> {hindi}" for _, hindi in PAIRS], words)
-
-    seen: dict[str, Tensor] = {}
-    with torch.no_grad(), listen(_recorders(model, seen)):
-        model(source, target_in)
-
-    console.print(f"[bold]A Transformer, tiny[/bold] · {UNTRAINED} (seed {seed})\n")
-    console.print(_parameter_table(model))
-    console.print(_shape_table(model, seen))
-    _show_cross_attention(console, seen)
-    _show_two_banks(console, seen)
+    start = time.perf_counter()
+    to.mkdir(parents=True, exist_ok=True)
+    path = to / "phrasebook.tsv"
+    text = "".join(f"{english}\t{hindi}\n" for english, hindi in [("en", "hi"), *phrasebook()])
+    path.write_text(text, encoding="utf-8")
     console.print(
-        f"\n{len(model.points())} places in this model can be watched; "
-        "`model.points()` names them all.\nTry next: clearhead --help · make test · docs/map.md"
+        "[bold]A translator from English to Hindi, from nothing.[/bold] A small grammar makes its "
+        f"sentences:\nno text that anybody wrote. They are in {path}.\n"
     )
-
-
-def _recorders(model: Transformer, seen: dict[str, Tensor]) -> dict[Tap, "_Recorder"]:
-    taps = {name: module for name, module in model.named_modules() if isinstance(module, Tap)}
-    return {tap: _Recorder(name, seen) for name, tap in taps.items()}
-
-
-class _Recorder:
-    """Write down what passes a place, and pass it on."""
-
-    def __init__(self, name: str, seen: dict[str, Tensor]) -> None:
-        self.name, self.seen = name, seen
-
-    def __call__(self, value: Tensor) -> Tensor:
-        self.seen[self.name] = value
-        return value
-
-
-def _batch(sentences: list[str], words: list[str]) -> Tensor:
-    rows = [torch.tensor([words.index(word) for word in s.split()]) for s in sentences]
-    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-
-
-def _parameter_table(model: Transformer) -> Table:
-    table = Table("part", "parameters", title="Parameters", title_justify="left")
-    table.columns[1].justify = "right"
-    for name in ("source_embedding", "encoder", "decoder"):
-        part = model.get_submodule(name)
-        label = "embedding (shared, and the output)" if name == "source_embedding" else name
-        table.add_row(label, f"{sum(p.numel() for p in part.parameters()):,}")
-    table.add_row("[bold]in all[/bold]", f"[bold]{model.n_parameters:,}[/bold]")
-    return table
-
-
-def _shape_table(model: Transformer, seen: dict[str, Tensor]) -> Table:
-    table = Table("place", "axes", "shape", title="The way through the model", title_justify="left")
-    axes = model.points()
-    for name in (
-        "source_embedding.vectors",
-        "source_positions.vectors",
-        "encoder.blocks.0.self_attention.q",
-        "encoder.blocks.0.self_attention.weights",
-        "encoder.blocks.0.feed_forward.hidden",
-        "encoder.blocks.3.feed_forward.output",
-        "decoder.blocks.0.self_attention.weights",
-        "decoder.blocks.0.cross_attention.weights",
-        "output.logits",
+    settings = {**SETTINGS, "training.n_steps": n_steps}
+    with Live(console, names_next=False) as live:
+        translator = train(open_pairs([path]), to / "model", settings=settings, tell=live)
+    _show_translations(console, translator)
+    _show_unseen(console, translator, path)
+    _show_attention(console, translator, to / "cross-attention.svg")
+    _show_banks(console, translator)
+    console.print(f"\nAll of it took {time.perf_counter() - start:.0f} seconds. Try next:")
+    for command in (
+        f'clearhead run {to / "model"} "My sister wants to drink tea."',
+        f"clearhead show {to / 'model'}",
+        "clearhead train YOUR-PAIRS.tsv --to YOUR-MODEL",
     ):
-        table.add_row(name, axes[name], " × ".join(map(str, seen[name].shape)))
-    return table
+        console.print(Text(f"  {command}", style="bold"), soft_wrap=True)
 
 
-def _show_cross_attention(console: Console, seen: dict[str, Tensor]) -> None:
-    """Which English word each Hindi word reads, in one head."""
-    english, hindi = (side.split() for side in PAIRS[1])
-    weights = seen["decoder.blocks.0.cross_attention.weights"][1, 0]
-    columns = [*english, "<eos>"]
-    table = Table("", *columns, title_justify="left")
-    table.title = f"Cross-attention of {' '.join(english)}, block 0, head 0 · {UNTRAINED}"
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for row, word in zip(weights, ["<bos>", *hindi], strict=False):
-        table.add_row(word, *(f"{weight:.2f}" for weight in row[: len(columns)].tolist()))
+def _show_translations(console: Console, translator: Translator) -> None:
+    table = Table("English", "Hindi", "log-probability", title="What it says", title_justify="left")
+    table.columns[2].justify = "right"
+    for sentence, answer in zip(SENTENCES, translator(SENTENCES), strict=True):
+        table.add_row(sentence, answer.text, f"{answer.score:.3f}")
     console.print(table)
 
 
-def _show_two_banks(console: Console, seen: dict[str, Tensor]) -> None:
-    """One static vector for *bank*, two contextual ones."""
-    money, river = 3, 4  # rows of PAIRS; *bank* is the second word of both
-    console.print(f"[bold]One word, two contexts[/bold] · {UNTRAINED}")
-    for row in (money, river):
-        words = PAIRS[row][0].split()
-        weights = seen["encoder.blocks.0.self_attention.weights"][row, 0, 1]
-        mixture = " + ".join(
-            f"{w:.2f}·{word}" for w, word in zip(weights.tolist(), words, strict=False)
-        )
-        console.print(f"  {' '.join(words):18} bank′ = {mixture} + {weights[3]:.2f}·<eos>")
-    static = seen["source_embedding.vectors"][[money, river], 1]
-    contextual = seen["encoder.blocks.3.feed_forward_residual.norm.output"][[money, river], 1]
-    for name, (one, other) in (("static", static), ("contextual", contextual)):
-        similarity = F.cosine_similarity(one, other, dim=0)
-        console.print(f"  cosine of the two {name} vectors of bank: {similarity:.3f}")
+def _show_unseen(console: Console, translator: Translator, path: Path) -> None:
+    """Some of the held-out sentences beside their references."""
+    pairs = survey(open_pairs([path])).test[:6]
+    table = Table(
+        "never seen in training", "answer", "", title="Held-out sentences", title_justify="left"
+    )
+    answers = translator([pair.source for pair in pairs])
+    for pair, answer in zip(pairs, answers, strict=True):
+        is_right = answer.text == pair.target
+        table.add_row(pair.source, answer.text, "✓" if is_right else f"expected: {pair.target}")
+    console.print(table)
+
+
+def _show_attention(console: Console, translator: Translator, path: Path) -> None:
+    """Which English word each Hindi word reads, in the most decided head; as table and picture."""
+    seen = watch_cross_attention(translator, *PICTURE)
+    block, head = seen.sharpest()
+    title = f"Cross-attention: {PICTURE[0]}"
+    note = f"decoder.blocks.{block}.cross_attention.weights, head {head}; each row sums to 1"
+    weights = seen.weights[block, head].tolist()
+    svg = heatmap_svg(weights, seen.target, seen.source, title=title, note=note)
+    path.write_text(svg, encoding="utf-8")
+    console.print(_weights_table(seen, block, head, title))
+    console.print(Text(f"{note}\nAs a picture: {path}"), soft_wrap=True)
+
+
+def _weights_table(seen: CrossAttention, block: int, head: int, title: str) -> Table:
+    table = Table("", *seen.source, title=title, title_justify="left")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for word, row in zip(seen.target, seen.weights[block, head].tolist(), strict=True):
+        largest = max(row)
+        cells = [Text(f"{w:.2f}", style="bold" if w == largest else "dim") for w in row]
+        table.add_row(word, *cells)
+    return table
+
+
+def _show_banks(console: Console, translator: Translator) -> None:
+    """One word, two meanings: the same vector before the encoder, different ones after it."""
+    console.print("\n[bold]One word, two contexts[/bold]")
+    tokenizer, model = translator.tokenizer, translator.model
+    bank = tokenizer.encode("bank")[0]
+    static, contextual = [], []
+    for sentence, answer in zip(BANKS, translator(list(BANKS)), strict=True):
+        console.print(Text(f"  {sentence}  →  {answer.text}"))
+        tokens = [*tokenizer.encode(sentence), tokenizer.eos]
+        with torch.no_grad():
+            memory, _ = model.encode(torch.tensor([tokens], device=translator.device))
+        contextual.append(memory[0, tokens.index(bank)])
+        static.append(model.source_embedding.weight[bank])
+    for name, (one, other) in (("before", static), ("after", contextual)):
+        similarity = float(F.cosine_similarity(one, other, dim=0))
+        console.print(f"  cosine of the two vectors of bank {name} the encoder: {similarity:.2f}")

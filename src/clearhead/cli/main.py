@@ -2,8 +2,9 @@
 
 import io
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -11,6 +12,8 @@ from clearhead import __version__
 from clearhead.errors import ClearheadError, nearest
 
 __all__ = ["main"]
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 class _Verbs(click.Group):
@@ -46,28 +49,45 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-@main.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
+FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+FOLDER = click.argument("folder", type=click.Path(path_type=Path))
+COLUMNS = click.option(
     "--columns",
     metavar="SOURCE,TARGET",
     help="The two columns, by name or number: en,hi or 1,3. Without it they are detected.",
 )
-@click.option(
-    "--test",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Held-out pairs that training must not see; give it twice for two line-aligned files.",
+BEAMS = click.option(
+    "--beams",
+    "n_beams",
+    type=click.IntRange(1, 100),
+    default=5,
+    show_default=True,
+    help="How many beginnings are followed at once; 1 is greedy.",
 )
+
+
+def _held_out(name: str, purpose: str) -> Callable[[Verb], Verb]:
+    return click.option(
+        name,
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help=f"{purpose}; give it twice for two line-aligned files.",
+    )
+
+
+@main.command()
+@FILES
+@COLUMNS
+@_held_out("--test", "Held-out pairs that training must not see")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def check(
     files: tuple[Path, ...], columns: str | None, test: tuple[Path, ...], as_json: bool
 ) -> None:
     """Examine a file of sentence pairs, and say what is wrong with it.
 
-    FILES is one file (TSV, CSV, JSONL, TMX, PO, MO or parquet, also .gz), or two text files whose
-    lines belong together, such as train.en and train.de.
+    FILES is one file (TSV, CSV, JSONL, TMX, PO, MO or parquet, also .gz) or several of them, or two
+    text files whose lines belong together, such as train.en and train.de.
     """
     from clearhead.cli.check import show_check, split_columns
 
@@ -75,19 +95,114 @@ def check(
 
 
 @main.command()
+@FILES
 @click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=0,
-    show_default=True,
-    help="Where the random weights start from.",
+    "--to",
+    required=True,
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Where the model is written; a run that was begun there goes on.",
 )
-def demo(seed: int) -> None:
-    """Show a small Transformer at work on a few sentences.
+@COLUMNS
+@_held_out("--validation", "Pairs to follow the training with, instead of a part of FILES")
+@_held_out("--test", "Pairs for the final scores, instead of a part of FILES")
+@click.option("--size", metavar="NAME", help="tiny, small, fast, base or big.")
+@click.option("--time", metavar="TIME", help="How long to train at most: 90s, 30m, 2h, 1h30m.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change one setting of the plan, such as training.lr=0.001; can be repeated.",
+)
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda", "mps"]),
+    default="auto",
+    show_default=True,
+    help="Where to compute.",
+)
+def train(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
+    """Train a translator on a file of sentence pairs, and write it to a folder.
 
-    Nothing is trained: the weights are random, and so are the numbers that come out. What can be
-    seen is the way through the model: tokens, shapes, parameters and attention weights.
+    FILES as for `clearhead check`. The data is examined, the plan is printed with its expected time
+    and memory, and then the model is trained. Ctrl-C saves and stops; the same command goes on.
+    """
+    from clearhead.cli.check import split_columns
+    from clearhead.cli.train import show_training
+
+    show_training(files, split_columns(columns), **options)
+
+
+@main.command()
+@FOLDER
+@click.argument("text", nargs=-1)
+@BEAMS
+def run(folder: Path, text: tuple[str, ...], n_beams: int) -> None:
+    """Translate TEXT, or standard input line by line, with the model in FOLDER.
+
+    Each TEXT gives one line. Without any, each line of standard input gives exactly one line of
+    output, in order; a blank line stays blank.
+    """
+    from clearhead.cli.run import run_model
+
+    run_model(folder, text, n_beams)
+
+
+@main.command()
+@FOLDER
+@FILES
+@COLUMNS
+@BEAMS
+@click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
+def evaluate(
+    folder: Path, files: tuple[Path, ...], columns: str | None, n_beams: int, as_json: bool
+) -> None:
+    """Score the model in FOLDER on a file of sentence pairs.
+
+    FILES as for `clearhead check`; no pair is left out. BLEU and chrF come with their signatures,
+    and beside them what copying the source would score.
+    """
+    from clearhead.cli.check import split_columns
+    from clearhead.cli.evaluate import show_scores
+
+    show_scores(folder, files, split_columns(columns), n_beams, as_json)
+
+
+@main.command()
+@FOLDER
+@click.option("--json", "as_json", is_flag=True, help="Print the card as JSON.")
+def show(folder: Path, as_json: bool) -> None:
+    """Show the card of the model in FOLDER: its data, its plan, how it was trained, its scores."""
+    from clearhead.cli.show import show_card
+
+    show_card(folder, as_json)
+
+
+@main.command()
+@click.option(
+    "--to",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    default=Path("demo"),
+    show_default=True,
+    help="Where the phrasebook, the model and the picture are written.",
+)
+@click.option(
+    "--steps",
+    "n_steps",
+    type=click.IntRange(4, 100_000),
+    default=1000,
+    show_default=True,
+    help="How long to train.",
+)
+def demo(to: Path, n_steps: int) -> None:
+    """Train a translator from English to Hindi in some two minutes, and look inside.
+
+    The sentences come from a small grammar. The model is trained from scratch, scored on sentences
+    it has never seen, and shown at work: translations, and which English word each Hindi word
+    reads.
     """
     from clearhead.cli.demo import show_demo  # torch is loaded only when a verb needs it
 
-    show_demo(seed)
+    show_demo(to, n_steps)

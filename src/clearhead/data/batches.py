@@ -9,7 +9,8 @@ Shift-right happens here and nowhere else (Vaswani et al. 2017, section 3.1): th
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -45,6 +46,13 @@ class Batch:
     """Real tokens of the source, `<eos>` included."""
     n_target_tokens: int
     """Real tokens to predict, `<eos>` included."""
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same on another device; nothing is copied when it is there already."""
+        source, target_in = self.source.to(device), self.target_in.to(device)
+        return replace(
+            self, source=source, target_in=target_in, target_out=self.target_out.to(device)
+        )
 
     @property
     def n_padding(self) -> int:
@@ -128,6 +136,14 @@ class Batches:
         for begin, end in zip(plan.begins[start:], plan.ends[start:], strict=True):
             rows = plan.order[begin:end].tolist()
             yield make_batch([self.shards[row] for row in rows], rows)
+
+    def some(self, n_batches: int) -> list[Batch]:
+        """A few batches to try things with: the largest of them first, and then all in order."""
+        found = list(islice(self.epoch(0), n_batches))
+        return [
+            max(found, key=lambda batch: batch.source.numel() * batch.target_in.shape[1]),
+            *found,
+        ]
 
     def padding_share(self, epoch: int = 0) -> float:
         """Which part of an epoch's places is padding, from 0 to 1, without making the batches."""

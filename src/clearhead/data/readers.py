@@ -1,25 +1,35 @@
 """Files of sentence pairs: what a file holds is told from its content, and said to the user."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from clearhead.data.alignment import open_aligned
 from clearhead.data.catalogues import MO_MAGIC, open_mo, open_po, open_tmx
 from clearhead.data.encoding import detect_encoding, read_head
-from clearhead.data.pairs import PairFile
+from clearhead.data.pairs import Pair, PairFile, Tally
 from clearhead.data.tables import find_delimiter, open_json_lines, open_parquet, open_table
 from clearhead.errors import InputError
 
 __all__ = ["open_pairs"]
 
 TABLES = (".tsv", ".csv", ".jsonl", ".json", ".tmx", ".po", ".pot", ".mo", ".parquet")
+PLACES = {
+    *("source", "target", "src", "tgt", "trg", "input", "output", "msgid", "msgstr"),
+    *("text", "translation", "original", "translated", "sentence1", "sentence2"),
+}
 
 
 def open_pairs(paths: Sequence[Path], columns: tuple[str, str] | None = None) -> PairFile:
-    """Open one file of pairs, or two text files whose lines belong together.
+    """Open files of pairs, or two text files whose lines belong together.
 
-    `columns` states the source and the target, by name or by number from 1; without it they are
-    chosen from the header or the content.
+    Several files that hold pairs by themselves, in any mixture of formats, are read one after
+    another as one corpus; their lines are counted on from file to file. The languages they name
+    must be the same, in the same order. A file that names none follows the others.
+
+    `columns` states the source and the target for all files, by name or by number from 1; without
+    it they are chosen from the header or the content.
     """
     paths = [Path(path) for path in paths]
     for path in paths:
@@ -27,20 +37,82 @@ def open_pairs(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
             raise InputError(f"{path} is a stream: the pairs are read more than once, give a file")
     if len(paths) == 1:
         return _open_one(paths[0], columns)
-    if len(paths) != 2:
+    are_texts = not any(_extension(path) in TABLES for path in paths)
+    if are_texts and len(paths) != 2:
         raise InputError(
-            f"{len(paths)} files were given: give one file of pairs, or two text files whose lines "
-            "belong together"
+            f"{len(paths)} {'text ' * bool(paths)}files were given: give files of pairs (TSV, CSV, "
+            "JSONL, TMX, PO, MO, parquet), or two text files whose lines belong together"
         )
-    tables = [path.name for path in paths if _extension(path) in TABLES]
-    if tables:
-        raise InputError(
-            f"{tables[0]} holds pairs by itself: give one such file at a time, or join them first; "
-            "two files are read as source and target, line by line"
-        )
-    if paths[0].resolve() == paths[1].resolve():
-        raise InputError(f"{paths[0]} was given twice: give the source file and the target file")
-    return open_aligned(paths, columns)
+    for i, path in enumerate(paths):
+        if path.resolve() in [earlier.resolve() for earlier in paths[:i]]:
+            what = "the source file and the target file" if are_texts else "each file once"
+            raise InputError(f"{path} was given twice: give {what}")
+    if are_texts:
+        return open_aligned(paths, columns)
+    return _join([_open_one(path, columns) for path in paths])
+
+
+def _join(files: Sequence[PairFile]) -> PairFile:
+    """Several files of pairs as one."""
+    names = _common_name(files, 0), _common_name(files, 1)
+
+    def read(tally: Tally) -> Iterator[Pair]:
+        n_before = 0
+        for file in files:
+            onward = _OnwardTally(to=tally, n_before=n_before)
+            for line, source, target in file.read(onward):
+                onward.n_lines = max(onward.n_lines, line)
+                yield Pair(n_before + line, source, target)
+            n_before += onward.n_lines
+
+    paths = tuple(path for file in files for path in file.paths)
+    is_clear = len({path.name for path in paths}) == len(paths)
+    assumed = [
+        f"{path.name if is_clear else path}: {sentence}"
+        for path, file in zip(paths, files, strict=True)
+        for sentence in file.assumed
+    ]
+    assumed.append(
+        f"{len(files)} files as one, {names[0]} → {names[1]}; lines are counted on from file to "
+        "file, in this order"
+    )
+    return PairFile(paths, names, tuple(assumed), read)
+
+
+@dataclass
+class _OnwardTally(Tally):
+    """Tells another tally of what is met in a later file, with its lines counted on."""
+
+    to: Tally = field(default_factory=Tally)
+    n_before: int = 0
+    n_lines: int = 0
+
+    def add(self, kind: str, line: int) -> None:
+        """Count one more."""
+        self.n_lines = max(self.n_lines, line)
+        self.to.add(kind, self.n_before + line)
+
+
+def _common_name(files: Sequence[PairFile], side: int) -> str:
+    """What all files that name a side call it; `en` and `en-GB` are the same language."""
+    known = [file for file in files if not _is_place(file.names[side])]
+    for file in known[1:]:
+        if _language(file.names[side]) != _language(known[0].names[side]):
+            told = [f"{at.paths[0]} holds {' → '.join(at.names)}" for at in (known[0], file)]
+            raise InputError(
+                f"{told[0]} and {told[1]}: files that are read together need the same languages in "
+                "the same order; correct their headers or names, or say --columns SOURCE,TARGET"
+            )
+    return (known or files)[0].names[side]
+
+
+def _is_place(name: str) -> bool:
+    """Whether a name says where a text stands, and not what it is."""
+    return name.isdecimal() or name.lower() in PLACES
+
+
+def _language(name: str) -> str:
+    return re.split("[-_]", name.lower())[0]
 
 
 def _extension(path: Path) -> str:
@@ -71,6 +143,6 @@ def _open_one(path: Path, columns: tuple[str, str] | None) -> PairFile:
         )
         raise InputError(
             f"{path} has one column{hint}, and a pair needs two: put a tab between source and "
-            "target, or give two files that belong together line by line"
+            "target, or give just two text files that belong together line by line"
         )
     return open_table(path, encoding, columns, dialect)

@@ -5,29 +5,37 @@ from typing import Any
 
 from clearhead.config import Config
 from clearhead.errors import ConfigError
-from clearhead.training import ScheduleConfig, TrainingConfig
+from clearhead.models import TransformerConfig
+from clearhead.text import Kind, choose_size
+from clearhead.training import TrainingConfig
 
-__all__ = ["Plan", "make_plan"]
+__all__ = ["Facts", "Forecast", "Plan", "Speed", "make_plan", "smaller_size", "usual_size"]
 
-# By number of pairs: the largest size that such data can fill, its dropout and its highest rate.
+USUAL_SECONDS = 80 * 60
+"""How long a run may take when nobody says otherwise."""
+N_FEW_EPOCHS = 3
+"""A model that sees its data less often than this is too large for the time."""
+
+# By number of pairs: the largest size that such data can fill, and its dropout.
 _SIZES = [
-    (50_000, "tiny", 0.3, 1e-3),
-    (200_000, "tiny", 0.1, 1e-3),
-    (1_000_000, "small", 0.1, 1e-3),
-    (float("inf"), "base", 0.1, 7e-4),
+    (60_000, "tiny", 0.3),
+    (200_000, "tiny", 0.1),
+    (1_000_000, "small", 0.1),
+    (float("inf"), "base", 0.1),
 ]
+_RATES = {"tiny": 3e-3, "small": 1e-3, "fast": 1e-3, "base": 7e-4, "big": 5e-4}
+_SMALLER = {"base": "small", "fast": "small", "big": "base", "small": "tiny"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Config):
     """Everything that was decided about a run; `--set KEY=VALUE` changes one of them."""
 
-    size: str
+    tokenizer: Kind = "bpe"
     n_vocabulary: int
-    dropout: float
-    n_batch_tokens: int = 4096
+    n_batch_tokens: int
     smoothing: float = 0.1
-    n_epochs: float
+    model: TransformerConfig
     training: TrainingConfig = field(default_factory=TrainingConfig)
 
     def __post_init__(self) -> None:
@@ -42,35 +50,135 @@ class Plan(Config):
             raise ConfigError(f"smoothing={self.smoothing} must be at least 0 and below 1")
 
 
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the data: counted for training only, the two languages together."""
+
+    n_pairs: int
+    n_characters: int
+    n_tokens: int | None = None
+    """The vocabulary that was really learned."""
+    n_batches: int | None = None
+    """Batches in an epoch."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What some steps on this machine showed."""
+
+    seconds_per_step: float
+    tokens_per_second: float
+    precision: str
+    n_bytes: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What the plan is expected to take, and why it is as it is."""
+
+    n_parameters: int
+    n_pairs: int
+    n_batches: int
+    n_epochs: float
+    padding: float
+    tokens_per_second: float
+    seconds: float
+    n_bytes: int
+    reasons: tuple[str, ...]
+
+
 def make_plan(
-    n_pairs: int,
-    n_batches: int,
-    n_vocabulary: int,
+    facts: Facts,
     *,
     size: str | None = None,
-    n_steps: int | None = None,
+    seconds: float | None = None,
+    speed: Speed | None = None,
     settings: dict[str, Any] | None = None,
-) -> Plan:
-    """Choose everything from the data; `size` and `n_steps` may be given, `settings` override."""
-    name, dropout, peak = next(
-        (name, dropout, peak) for limit, name, dropout, peak in _SIZES if n_pairs <= limit
-    )
-    if size is not None and size != name:
-        peaks = {name: peak for _, name, _, peak in _SIZES}
-        name, peak = size, peaks.get(size, 7e-4)
-    if n_steps is None:
-        n_steps = round(n_batches * min(60, max(5, 2_000_000 / n_pairs)))
+) -> tuple[Plan, tuple[str, ...]]:
+    """Choose everything from what is known so far, and say why; `settings` override.
+
+    Without `speed` and the counts of tokens and batches it is a first plan, good for learning a
+    vocabulary and for trying some steps.
+    """
+    usual, dropout = _usual(facts.n_pairs)
+    size = size or usual
+    n_vocabulary = choose_size(facts.n_pairs, facts.n_characters)
+    n_batch_tokens = _batch_tokens(facts.n_characters)
+    settings = settings or {}
+    reasons = {
+        "model": f"{facts.n_pairs:,} pairs can fill a model of size {usual}",
+        "model.block.dropout": f"dropout {dropout} fits so many pairs",
+        "n_batch_tokens": f"{n_batch_tokens:,} tokens to a batch make some hundred steps an epoch",
+    }
+    n_epochs = min(100.0, max(5.0, 1_800_000 / facts.n_pairs))
+    n_batches = facts.n_batches or 1
+    n_steps = round(n_batches * n_epochs)
+    if "training.n_steps" in settings:
+        given = TrainingConfig().override({"n_steps": settings["training.n_steps"]})
+        n_steps = given.n_steps
+    elif speed is not None:
+        reasons["training.precision"] = speed.reason
+        n_possible = max(10, int((seconds or USUAL_SECONDS) / speed.seconds_per_step))
+        if seconds is not None or n_steps > n_possible:
+            n_steps = n_possible
+            asked = "as asked" if seconds is not None else "give --time for more"
+            minutes = (seconds or USUAL_SECONDS) / 60
+            reasons["time"] = f"{n_steps:,} steps fit into {minutes:g} minutes ({asked})"
+        else:
+            reasons["time"] = f"after {n_epochs:.0f} epochs such data has little more to give"
     plan = Plan(
-        size=name,
         n_vocabulary=n_vocabulary,
-        dropout=dropout,
-        n_epochs=round(n_steps / n_batches, 1),
+        n_batch_tokens=n_batch_tokens,
+        model=TransformerConfig.preset(
+            size,
+            facts.n_tokens or n_vocabulary,
+            # With the norm before each part, the first thousand steps bring much more.
+            **{"block.dropout": dropout, "block.norm": "pre"},
+        ),
         training=TrainingConfig(
             n_steps=n_steps,
-            validate_every=max(1, min(n_steps // 10, 2 * n_batches)),
-            schedule=ScheduleConfig(
-                kind="cosine", peak=peak, warm_up=max(1, min(2000, n_steps // 5)), n_steps=n_steps
-            ),
+            lr=_RATES[size],
+            warm_up=max(1, min(2000, n_steps // 10)),
+            validate_every=_validate_every(n_steps, speed),
+            precision=speed.precision if speed else "float32",
         ),
     )
-    return plan.override(settings or {})
+    kept = (text for key, text in reasons.items() if not any(s.startswith(key) for s in settings))
+    return plan.override(settings), tuple(kept)
+
+
+def usual_size(n_pairs: int) -> str:
+    """Return the size that so many pairs can fill.
+
+    >>> [usual_size(n) for n in (500, 29_000, 300_000, 5_000_000)]
+    ['tiny', 'tiny', 'small', 'base']
+    """
+    return _usual(n_pairs)[0]
+
+
+def _usual(n_pairs: int) -> tuple[str, float]:
+    return next((name, dropout) for limit, name, dropout in _SIZES if n_pairs <= limit)
+
+
+def smaller_size(plan: Plan, size: str, facts: Facts) -> str | None:
+    """Return the next smaller size if a model sees its data too rarely in the time."""
+    if not facts.n_batches or plan.training.n_steps >= N_FEW_EPOCHS * facts.n_batches:
+        return None
+    return _SMALLER.get(size)
+
+
+def _batch_tokens(n_characters: int) -> int:
+    """About four hundred batches to an epoch, none smaller than 512 tokens or larger than 4,096.
+
+    >>> [_batch_tokens(n) for n in (100_000, 3_900_000, 100_000_000)]
+    [512, 1024, 4096]
+    """
+    n_target_tokens = n_characters / 2 / 4.5
+    return int(min(4096, max(512, n_target_tokens / 400 // 256 * 256)))
+
+
+def _validate_every(n_steps: int, speed: Speed | None) -> int:
+    """Forty times in a run, but not more than once in half a minute; at least four times."""
+    half_minute = 30 / speed.seconds_per_step if speed else 1
+    return max(1, min(int(max(n_steps / 40, half_minute)), n_steps // 4))

@@ -1,220 +1,231 @@
-"""From a file of pairs to a model folder: doctor → tokenizer → plan → training → scores."""
+"""From a file of pairs to a model folder: doctor → plan → tokenizer → training → scores."""
 
 import json
+import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from hashlib import blake2b
-from itertools import islice
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from clearhead.data import Pair, PairFile, Report, clean, examine, shares_for, side_of
+from clearhead.data import Pair, PairFile
 from clearhead.data.batches import Batch, Batches, evaluation_batches
-from clearhead.data.shards import Shards, ShardWriter
+from clearhead.data.shards import Shards
 from clearhead.errors import InputError
-from clearhead.models import Transformer, TransformerConfig
+from clearhead.models import Transformer
+from clearhead.tasks.corpus import Corpus, Tell, survey, write_tokens
+from clearhead.tasks.evaluate import evaluate
 from clearhead.tasks.folder import ModelFolder, put_weights, save_folder
-from clearhead.tasks.plan import Plan, make_plan
-from clearhead.tasks.scores import Score, score_translations
+from clearhead.tasks.plan import Facts, Forecast, Plan, Speed, make_plan, smaller_size, usual_size
+from clearhead.tasks.probe import probe
+from clearhead.tasks.report import write_report
+from clearhead.tasks.scores import score_translations
 from clearhead.tasks.translate import Translator
-from clearhead.text import Tokenizer, choose_size
-from clearhead.training import Trainer, smoothed_loss
+from clearhead.text import Tokenizer
+from clearhead.training import Trainer, pick_device, smoothed_loss
 from clearhead.training.checkpoint import read_checkpoint, write_bytes
+from clearhead.training.device import Device
 
-__all__ = ["Ready", "Tell", "prepare", "score", "train"]
-
-Tell = Callable[[str, dict[str, Any]], None]
+__all__ = ["train"]
 
 N_VALIDATED = 300
 """Validation pairs that are translated to follow the score; the loss uses all of them."""
-N_PROBED = 6
+N_PROBED = 8
 
 
 @dataclass(frozen=True)
-class Ready:
-    """Data on disk as tokens, the pairs that were held out, and what the doctor said."""
+class _Wish:
+    """What the user asked for beside the data; the same wish goes on with the same run."""
 
-    report: Report
-    tokenizer: Tokenizer
-    shards: Shards
-    validation: list[Pair]
-    test: list[Pair]
-    fingerprint: str
-
-
-def prepare(pairs: PairFile, folder: Path, seed: int = 0, tell: Tell = lambda *_: None) -> Ready:
-    """Let the doctor look, hold some sentences out, learn a vocabulary, and write the tokens."""
-    report = examine(pairs)
-    tell("report", {"report": report})
-    if report.is_fatal:
-        raise InputError(f"{', '.join(report.paths)}: {report.verdict}")
-    shares = shares_for(report.n_kept)
-    sides: dict[str, list[Pair]] = {"validation": [], "test": []}
-
-    def training_pairs() -> Iterator[Pair]:
-        for pair in clean(pairs):
-            if side_of(pair.source, seed, shares) == "train":
-                yield pair
-
-    digest = blake2b(digest_size=16)
-    n_characters = n_pairs = 0
-    for pair in clean(pairs):
-        side = side_of(pair.source, seed, shares)
-        if side == "train":
-            digest.update(f"{pair.source}\t{pair.target}\n".encode())
-            n_characters += len(pair.source) + len(pair.target)
-            n_pairs += 1
-        else:
-            sides[side].append(pair)
-    fingerprint = digest.hexdigest()
-    tokenizer_path, shards_path = folder / "tokenizer.json", folder / f"data-{fingerprint}"
-    if not shards_path.exists():
-        tell("tokenizer", {"n_pairs": n_pairs})
-        texts = (text for pair in training_pairs() for text in (pair.source, pair.target))
-        tokenizer = Tokenizer.train(texts, "bpe", choose_size(n_pairs, n_characters))
-        folder.mkdir(parents=True, exist_ok=True)
-        tokenizer.save(tokenizer_path)
-        with ShardWriter(shards_path, tokenizer.n_tokens) as writer:
-            for pair in training_pairs():
-                writer.add(tokenizer.encode(pair.source), tokenizer.encode(pair.target))
-    return Ready(
-        report,
-        Tokenizer.load(tokenizer_path),
-        Shards(shards_path),
-        sides["validation"],
-        sides["test"],
-        fingerprint,
-    )
+    size: str | None
+    seconds: float | None
+    settings: dict[str, Any]
 
 
 def train(
     pairs: PairFile,
     to: Path,
     *,
+    validation: PairFile | None = None,
+    test: PairFile | None = None,
     size: str | None = None,
     seconds: float | None = None,
     settings: dict[str, Any] | None = None,
+    device: Device = "auto",
     tell: Tell = lambda *_: None,
 ) -> Translator:
     """Train a translator on `pairs` and write it to the folder `to`; resumes what was begun there.
 
-    `tell` hears what happens: report, tokenizer, plan, step, validation, end, scores.
+    What is not given is chosen: held-out pairs, size, time, and every setting of the plan. `tell`
+    hears what happens: report, tokenizer, probe, plan, resume, step, validation, end, scores.
     """
-    training = to / "training"
-    ready = prepare(pairs, training, tell=tell)
-    plan = _plan(ready, training, size, seconds, settings)
-    model = _build(plan, ready.tokenizer)
-    batches = Batches(ready.shards, plan.n_batch_tokens, plan.training.seed)
-    tell(
-        "plan",
-        {
-            "plan": plan,
-            "n_parameters": model.n_parameters,
-            "n_pairs": len(ready.shards),
-            "padding": batches.padding_share(),
-        },
-    )
-    translator = Translator(model, ready.tokenizer, {})
+    wish = _Wish(size, seconds, settings or {})
+    make_plan(Facts(10_000, 1_000_000), size=size, settings=wish.settings)  # wrong names fail here
+    where = pick_device(device)
+    training = _claim(to)
+    corpus = survey(pairs, validation, test, tell=tell)
+    plan, forecast, tokenizer, shards = _prepare(corpus, wish, training, where, tell)
+    _check_space(to, forecast.n_parameters)
+    tell("plan", {"plan": plan, "forecast": forecast})
+    model = _build(plan, where)
+    translator = Translator(model, tokenizer, {})
     trainer = Trainer(
         model,
-        batches,
-        _loss(model, plan.smoothing, ready.tokenizer.pad),
-        lambda: _validate(translator, ready.validation, plan),
+        Batches(shards, plan.n_batch_tokens, plan.training.seed),
+        _loss(model, plan.smoothing, where),
+        lambda: _validate(translator, corpus.validation, plan),
         plan.training,
         training,
         tell,
     )
     outcome = trainer.run()
     put_weights(model, read_checkpoint(trainer.checkpoints.best)[0], trainer.checkpoints.best)
-    translator = Translator(model, ready.tokenizer, {})
-    scores = score(translator, ready.test)
+    model.eval()
+    evaluation = evaluate(translator, corpus.test)
     card = {
         "task": "translate",
-        "languages": list(ready.report.names),
+        "languages": list(corpus.report.names),
         "n_parameters": model.n_parameters,
-        "data": {**ready.report.to_dict(), "fingerprint": ready.fingerprint},
-        "held_out": {"validation": len(ready.validation), "test": len(ready.test)},
+        "data": {**corpus.report.to_dict(), "fingerprint": corpus.fingerprint},
+        "held_out": {"validation": len(corpus.validation), "test": len(corpus.test)},
         "plan": plan.to_dict(),
+        "forecast": asdict(forecast),
         "training": asdict(outcome),
-        "scores": [asdict(each) for each in scores],
+        "scores": [asdict(each) for each in evaluation.scores],
     }
-    save_folder(to, ModelFolder(model, ready.tokenizer, card))
-    tell("scores", {"scores": scores, "outcome": outcome})
-    return Translator(model, ready.tokenizer, card)
+    save_folder(to, ModelFolder(model, tokenizer, card))
+    report = to / "report.html"
+    write_report(report, card, trainer.journal.read(), evaluation.samples)
+    tell(
+        "scores",
+        {"scores": evaluation.scores, "outcome": outcome, "folder": to, "report": report},
+    )
+    return Translator(model, tokenizer, card)
 
 
-def score(translator: Translator, pairs: Sequence[Pair], n_beams: int = 5) -> list[Score]:
-    """Translate the sources and compare with the targets; copying the source is the baseline."""
-    answers = translator([pair.source for pair in pairs], n_beams=n_beams)
-    references = [pair.target for pair in pairs]
-    scores = score_translations([answer.text for answer in answers], references)
-    copied = score_translations([pair.source for pair in pairs], references)[0]
-    return [*scores, Score("BLEU of copying the source", copied.value, copied.signature)]
+def _claim(to: Path) -> Path:
+    """Make the folder for the run, or refuse one that cannot be written or holds something else."""
+    training = to / "training"
+    if to.exists() and not to.is_dir():
+        raise InputError(f"{to} is a file; give the name of a folder for the model")
+    if (to / "config.json").exists() and not (training / "plan.json").exists():
+        raise InputError(f"{to} holds another model; give another folder, or remove this one")
+    try:
+        training.mkdir(parents=True, exist_ok=True)
+        (training / "claim").write_text("")
+        (training / "claim").unlink()
+    except OSError as error:
+        raise InputError(f"{training} cannot be written: {error.strerror}") from None
+    return training
 
 
-def _plan(
-    ready: Ready,
-    training: Path,
-    size: str | None,
-    seconds: float | None,
-    settings: dict[str, Any] | None,
-) -> Plan:
-    """The plan of the run that was begun here, or a new one."""
-    path = training / f"plan-{ready.fingerprint}.json"
-    asked = {"size": size, "seconds": seconds, "settings": settings or {}}
-    if path.exists():
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        if saved["asked"] != asked:
+def _check_space(to: Path, n_parameters: int) -> None:
+    """Refuse a disk that cannot hold the checkpoints, before hours are spent."""
+    # Weights, average and Adam's two, for three checkpoints; the best weights, and the model.
+    needed = 4 * n_parameters * (3 * 4 + 2)
+    free = shutil.disk_usage(to).free
+    if free < needed:
+        raise InputError(
+            f"{to} has {free / 1e6:,.0f} MB left, and the checkpoints need {needed / 1e6:,.0f} MB; "
+            f"make room, or give a folder on another disk"
+        )
+
+
+def _prepare(
+    corpus: Corpus, wish: _Wish, training: Path, device: torch.device, tell: Tell
+) -> tuple[Plan, Forecast, Tokenizer, Shards]:
+    """The plan of the run that was begun here, or a new one; with the tokens it needs."""
+    path = training / "plan.json"
+    run = {"data": corpus.fingerprint, "asked": asdict(wish)}
+    saved = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    if saved is not None:
+        if saved["data"] != run["data"]:
+            raise InputError(
+                f"{training} holds a run on other data; give another folder, or remove this one"
+            )
+        if saved["asked"] != run["asked"]:
             raise InputError(
                 f"{training} holds a run that was asked for otherwise ({saved['asked']}); give the "
                 f"same options to go on with it, or another folder to start anew"
             )
-        return Plan.from_dict(saved["plan"])
-    if next(training.glob("plan-*.json"), None) is not None:
-        raise InputError(
-            f"{training} holds a run on other data; give another folder, or remove this one"
+        plan = Plan.from_dict(saved["plan"])
+        forecast = Forecast(**{**saved["forecast"], "reasons": tuple(saved["forecast"]["reasons"])})
+        return plan, forecast, *write_tokens(corpus, plan, training, tell)
+    shutil.rmtree(training / "tokens", ignore_errors=True)  # of a run that never got to its plan
+    facts = Facts(corpus.n_pairs, corpus.n_characters)
+    plan, _ = make_plan(facts, size=wish.size, settings=wish.settings)
+    tokenizer, shards = write_tokens(corpus, plan, training, tell)
+    plan, forecast = _measured_plan(facts, wish, tokenizer, shards, device, tell)
+    write_bytes(
+        path,
+        json.dumps(
+            {**run, "plan": plan.to_dict(), "forecast": asdict(forecast)}, indent=2
+        ).encode(),
+    )
+    return plan, forecast, tokenizer, shards
+
+
+def _measured_plan(
+    facts: Facts,
+    wish: _Wish,
+    tokenizer: Tokenizer,
+    shards: Shards,
+    device: torch.device,
+    tell: Tell,
+) -> tuple[Plan, Forecast]:
+    """Try some steps of what the data asks for, and of smaller models until the time suffices."""
+    size = wish.size or usual_size(facts.n_pairs)
+    while True:
+        facts = replace(facts, n_tokens=tokenizer.n_tokens)
+        plan, _ = make_plan(facts, size=size, settings=wish.settings)
+        batches = Batches(shards, plan.n_batch_tokens, plan.training.seed)
+        facts = replace(facts, n_batches=batches.n_batches(0))
+        speed = _try(plan, batches, device, tell)
+        plan, reasons = make_plan(
+            facts, size=size, seconds=wish.seconds, speed=speed, settings=wish.settings
         )
-    n_pairs, n_tokens = len(ready.shards), ready.tokenizer.n_tokens
-    # A first plan says how large the batches are; only then can they and their time be counted.
-    plan = make_plan(n_pairs, 1, n_tokens, size=size, settings=settings)
-    n_batches = Batches(ready.shards, plan.n_batch_tokens).n_batches(0)
-    n_steps = None if seconds is None else max(10, int(seconds / _seconds_per_step(plan, ready)))
-    plan = make_plan(n_pairs, n_batches, n_tokens, size=size, n_steps=n_steps, settings=settings)
-    write_bytes(path, json.dumps({"asked": asked, "plan": plan.to_dict()}).encode())
-    return plan
+        smaller = None if wish.size else smaller_size(plan, size, facts)
+        if smaller is None:
+            break
+        size = smaller
+    n_batches = facts.n_batches or 1
+    n_steps = plan.training.n_steps
+    forecast = Forecast(
+        n_parameters=_build(plan, torch.device("meta")).n_parameters,
+        n_pairs=facts.n_pairs,
+        n_batches=n_batches,
+        n_epochs=round(n_steps * plan.training.n_accumulated / n_batches, 1),
+        padding=batches.padding_share(),
+        tokens_per_second=speed.tokens_per_second,
+        seconds=n_steps * plan.training.n_accumulated * speed.seconds_per_step,
+        n_bytes=speed.n_bytes,
+        reasons=reasons,
+    )
+    return plan, forecast
 
 
-def _build(plan: Plan, tokenizer: Tokenizer) -> Transformer:
+def _try(plan: Plan, batches: Batches, device: torch.device, tell: Tell) -> Speed:
+    tell("probe", {"name": f"{plan.model.block.d_model} wide"})
+    model = _build(plan, device)
+    return probe(model, _loss(model, plan.smoothing, device), batches.some(N_PROBED))
+
+
+def _build(plan: Plan, device: torch.device) -> Transformer:
     torch.manual_seed(plan.training.seed)
-    changes = {"block.dropout": plan.dropout, "pad": tokenizer.pad}
-    return Transformer(TransformerConfig.preset(plan.size, tokenizer.n_tokens, **changes))
-
-
-def _seconds_per_step(plan: Plan, ready: Ready) -> float:
-    """Try some steps on a model that is thrown away, validation's share included."""
-    model = _build(plan, ready.tokenizer).train()
-    loss = _loss(model, plan.smoothing, ready.tokenizer.pad)
-    adam = torch.optim.Adam(model.parameters(), fused=True)
-    times = []
-    for batch in islice(Batches(ready.shards, plan.n_batch_tokens).epoch(0), N_PROBED):
-        start = time.perf_counter()
-        loss(batch)[0].backward()
-        adam.step()
-        adam.zero_grad()
-        times.append(time.perf_counter() - start)
-    return 1.15 * sorted(times)[len(times) // 2]
+    with torch.device(device):
+        return Transformer(plan.model)
 
 
 def _loss(
-    model: Transformer, smoothing: float, pad: int
+    model: Transformer, smoothing: float, device: torch.device
 ) -> Callable[[Batch], tuple[Tensor, Tensor, int]]:
     def loss(batch: Batch) -> tuple[Tensor, Tensor, int]:
+        batch = batch.to(device)
         x = model.read(batch.source, batch.target_in)
-        is_token = batch.target_out != pad
+        is_token = batch.target_out != model.config.pad
         smoothed, plain = smoothed_loss(
             x, model.output.weight, batch.target_out, is_token, smoothing
         )
@@ -223,10 +234,11 @@ def _loss(
     return loss
 
 
-def _validate(translator: Translator, pairs: list[Pair], plan: Plan) -> dict[str, Any]:
+def _validate(translator: Translator, pairs: Sequence[Pair], plan: Plan) -> dict[str, Any]:
     """Loss on all validation pairs, greedy BLEU on some, and three of them to look at."""
+    start = time.perf_counter()
     encode = translator.tokenizer.encode
-    loss = _loss(translator.model, 0.0, translator.tokenizer.pad)
+    loss = _loss(translator.model, 0.0, translator.device)
     total, n_tokens = 0.0, 0
     tokens = [(encode(pair.source), encode(pair.target)) for pair in pairs]
     for batch in evaluation_batches(tokens, plan.n_batch_tokens):
@@ -239,4 +251,10 @@ def _validate(translator: Translator, pairs: list[Pair], plan: Plan) -> dict[str
         {"source": pair.source, "reference": pair.target, "answer": answer}
         for pair, answer in list(zip(some, answers, strict=True))[:3]
     ]
-    return {"score": bleu.value, "bleu": bleu.value, "loss": total / n_tokens, "samples": samples}
+    return {
+        "score": bleu.value,
+        "bleu": bleu.value,
+        "loss": total / n_tokens,
+        "samples": samples,
+        "seconds": time.perf_counter() - start,
+    }

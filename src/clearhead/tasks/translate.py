@@ -44,6 +44,11 @@ class Translator:
         contents = load_folder(Path(folder))
         return cls(contents.model, contents.tokenizer, contents.card)
 
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return next(self.model.parameters()).device
+
     @overload
     def __call__(self, text: str, *, n_beams: int = ...) -> Translation: ...
     @overload
@@ -63,7 +68,7 @@ class Translator:
         rows = [[*row, self.tokenizer.eos] if row else [] for row in ids]
         answers: list[Translation | None] = [None] * len(rows)
         for places in _similar_lengths([len(row) for row in rows], n_tokens):
-            source = _pad([rows[place] for place in places], self.tokenizer.pad)
+            source = _pad([rows[place] for place in places], self.tokenizer.pad).to(self.device)
             limits = [max_length_for(len(rows[place])) for place in places]
             found = beam_search(
                 self.model,

@@ -1,14 +1,14 @@
 """Training: loss, schedule, the loop, checkpoints and exact resume."""
 
+from clearhead.training.device import pick_device
 from clearhead.training.loop import Interrupted, Outcome, Trainer, TrainingConfig
 from clearhead.training.loss import smoothed_loss
-from clearhead.training.schedule import ScheduleConfig
 
 __all__ = [
     "Interrupted",
     "Outcome",
-    "ScheduleConfig",
     "Trainer",
     "TrainingConfig",
+    "pick_device",
     "smoothed_loss",
 ]

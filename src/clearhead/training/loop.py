@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -22,7 +22,7 @@ from clearhead.config import Config
 from clearhead.errors import ClearheadError, ConfigError, InputError
 from clearhead.training.checkpoint import Checkpoints, read_checkpoint, write_checkpoint
 from clearhead.training.journal import Journal
-from clearhead.training.schedule import ScheduleConfig, learning_rate
+from clearhead.training.schedule import Schedule, learning_rate
 
 __all__ = ["BatchSource", "Interrupted", "Outcome", "Trainer", "TrainingConfig"]
 
@@ -50,26 +50,30 @@ class TrainingConfig(Config):
 
     seed: int = 0
     n_steps: int = 100_000
+    lr: float = 5e-4
+    """The highest learning rate, reached after `warm_up` steps."""
+    warm_up: int = 4000
+    schedule: Schedule = "cosine"
     n_accumulated: int = 1
     clip: float = 1.0
     average: float = 0.999
     """Each step, the averaged weights keep this share of themselves; 0 for no average."""
     validate_every: int = 500
     patience: int = 10
-    """How many validations in a row may bring nothing better."""
+    """How many validations in a row may bring neither a better score nor a lower loss."""
     precision: str = "float32"
-    schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
 
     def __post_init__(self) -> None:
         """Check what can be checked before the first step."""
         super().__post_init__()
-        for name in ("n_steps", "n_accumulated", "validate_every", "patience"):
+        for name in ("n_steps", "warm_up", "n_accumulated", "validate_every", "patience"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
         if not 0 <= self.average < 1:
             raise ConfigError(f"average={self.average} must be at least 0 and below 1")
-        if not self.clip > 0:
-            raise ConfigError(f"clip={self.clip} must be above 0")
+        for name in ("lr", "clip"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name}={getattr(self, name)} must be above 0")
         if self.precision not in ("float32", "bfloat16"):
             raise ConfigError(
                 f"precision={self.precision!r} is not allowed: choose float32 or bfloat16"
@@ -87,8 +91,10 @@ class _Progress:
     n_bad_steps: int = 0
     n_bad_in_a_row: int = 0
     best_score: float = -math.inf
+    best_loss: float = math.inf
     best_step: int = 0
     n_without_gain: int = 0
+    validated_step: int = 0
     seconds: float = 0.0
 
 
@@ -127,6 +133,7 @@ class Trainer(Generic[A]):
         self.journal = Journal(folder / "journal.jsonl")
         self.progress = _Progress()
         self.parameters = dict(model.named_parameters())
+        self.device = next(model.parameters()).device
         self.optimizer = torch.optim.Adam(
             self.parameters.values(), betas=(0.9, 0.98), eps=1e-9, fused=True
         )
@@ -143,6 +150,8 @@ class Trainer(Generic[A]):
             while reason is None:
                 self._epoch(start)
                 reason = self._next_reason_to_end()
+        if self.progress.validated_step < self.progress.step:
+            self._validate()
         self._save()
         self._note("end", reason=reason)
         progress = self.progress
@@ -193,11 +202,18 @@ class Trainer(Generic[A]):
         """One step over the batches of a group, as if they were one batch."""
         self.model.train()
         progress, config = self.progress, self.config
-        rate = learning_rate(config.schedule, progress.step + 1)
+        rate = learning_rate(
+            progress.step + 1,
+            config.schedule,
+            lr=config.lr,
+            warm_up=config.warm_up,
+            n_steps=config.n_steps,
+        )
         started = time.perf_counter()
         total, n_tokens = 0.0, 0
+        is_half = config.precision == "bfloat16"
         for batch in group:
-            with torch.autocast("cpu", torch.bfloat16, enabled=config.precision == "bfloat16"):
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=is_half):
                 loss, plain, n = self.loss(batch)
             loss.backward()
             total, n_tokens = total + float(plain), n_tokens + n
@@ -246,25 +262,31 @@ class Trainer(Generic[A]):
         if self.progress.n_bad_in_a_row >= N_BAD_STEPS:
             raise InputError(
                 f"the loss was not a finite number in {N_BAD_STEPS} steps in a row, up to step "
-                f"{self.progress.step}; a lower training.schedule.peak usually helps"
+                f"{self.progress.step}; a lower training.lr usually helps"
             )
 
     def _validate(self) -> None:
         """Score the averaged weights, and keep them if they are the best."""
         progress = self.progress
+        progress.validated_step = progress.step
         self.model.eval()
         generator_state = torch.get_rng_state()
         with self._averaged(), torch.no_grad():
             scores = self.validate()
-            if scores["score"] > progress.best_score:
+            loss = scores.get("loss", math.inf)
+            is_lowest = loss < progress.best_loss
+            progress.n_without_gain = 0 if is_lowest else progress.n_without_gain + 1
+            is_best = scores["score"] > progress.best_score
+            # Among equals, at the start where nothing is right yet, the loss decides.
+            if is_best or (scores["score"] == progress.best_score and is_lowest):
                 progress.best_score, progress.best_step = scores["score"], progress.step
                 progress.n_without_gain = 0
                 facts = {"step": progress.step, "scores": scores}
                 write_checkpoint(self.checkpoints.best, self.parameters, facts)
-            else:
-                progress.n_without_gain += 1
+            progress.best_loss = min(loss, progress.best_loss)
         torch.set_rng_state(generator_state)
-        self._note("validation", **scores)
+        best = {"best_score": progress.best_score, "best_step": progress.best_step}
+        self._note("validation", **scores, **best)
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:
@@ -315,6 +337,10 @@ class Trainer(Generic[A]):
                 if (value := tensors.get(f"adam.{key}.{name}")) is not None:
                     self.optimizer.state[parameter][key] = value
         torch.set_rng_state(tensors["random"])
+        progress = self.progress
+        facts = {"step": progress.step, "n_steps": self.config.n_steps}
+        best = {"best_score": progress.best_score, "best_step": progress.best_step}
+        self.tell("resume", {**facts, **best})
         self.journal.rewind(self.progress.step)
 
     def _note(self, kind: str, **facts: Any) -> None:

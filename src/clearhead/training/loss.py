@@ -17,8 +17,8 @@ from torch import Tensor
 
 __all__ = ["smoothed_loss"]
 
-# Logits made at once: few enough to stay in the cache, enough for efficient products.
-_CHUNK_NUMBERS = 2**20
+# Rows of logits made at once: few enough to stay in the cache, enough for efficient products.
+_CHUNK_ROWS = 256
 
 
 def smoothed_loss(
@@ -45,24 +45,25 @@ class _ChunkedLoss(torch.autograd.Function):
         n_tokens = len(weight)
         needs_gradient = any(ctx.needs_input_grad[:2])
         w = weight.to(x.dtype)
-        grad_x, grad_w = torch.zeros_like(x), torch.zeros_like(w) if needs_gradient else None
+        grad_x = torch.empty_like(x) if needs_gradient else x
+        grad_w = torch.zeros_like(w) if needs_gradient else None
         smoothed = torch.zeros((), dtype=torch.float32, device=x.device)
         plain = torch.zeros_like(smoothed)
-        size = max(1, _CHUNK_NUMBERS // n_tokens)
         for rows, right, grad in zip(
-            x.split(size), target.split(size), grad_x.split(size), strict=True
+            x.split(_CHUNK_ROWS), target.split(_CHUNK_ROWS), grad_x.split(_CHUNK_ROWS), strict=True
         ):
             logits = (rows @ w.T).float()
-            log_norm = logits.logsumexp(dim=-1)
-            of_right = log_norm - logits.gather(1, right[:, None])[:, 0]
-            plain += of_right.sum()
-            smoothed += (1 - smoothing) * of_right.sum()
-            if smoothing:
-                smoothed += smoothing * (log_norm.sum() - logits.sum() / n_tokens)
+            of_right = logits.gather(1, right[:, None])
+            mean = logits.mean(dim=1, keepdim=True) if smoothing else of_right
+            largest = logits.amax(dim=1, keepdim=True)
+            p = logits.sub_(largest).exp_()  # in place: up to a factor, the probabilities
+            total = p.sum(dim=1, keepdim=True)
+            log_norm = largest + total.log()
+            plain += (log_norm - of_right).sum()
+            smoothed += (log_norm - (1 - smoothing) * of_right - smoothing * mean).sum()
             if grad_w is None:
                 continue
-            # d loss / d logits = p − q, in place of the logits.
-            p_minus_q = logits.sub_(log_norm[:, None]).exp_().sub_(smoothing / n_tokens)
+            p_minus_q = p.div_(total).sub_(smoothing / n_tokens)  # d loss / d logits
             p_minus_q[torch.arange(len(right), device=x.device), right] -= 1 - smoothing
             p_minus_q = p_minus_q.to(x.dtype)
             torch.mm(p_minus_q, w, out=grad)
@@ -74,4 +75,4 @@ class _ChunkedLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
         grad_x, grad_w = ctx.saved_tensors
-        return grad_x * grads[0], grad_w.float() * grads[0], None, None
+        return grad_x * grads[0], grad_w.float().mul_(grads[0]), None, None

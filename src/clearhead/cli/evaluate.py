@@ -1,0 +1,107 @@
+"""`clearhead evaluate`: how good a model is on a file of pairs, as a table or as JSON."""
+
+import json
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from clearhead.cli.live_course import describe_time
+from clearhead.cli.show import score_table, wide_console
+from clearhead.data import Pair, PairFile, open_pairs
+from clearhead.data.fingerprints import normalise
+from clearhead.data.pairs import Tally
+from clearhead.data.report import KINDS, Finding, describe_lines
+from clearhead.errors import InputError
+from clearhead.tasks import Translator, evaluate
+
+__all__ = ["show_scores"]
+
+
+def show_scores(
+    folder: Path,
+    files: Sequence[Path],
+    columns: tuple[str, str] | None = None,
+    n_beams: int = 5,
+    as_json: bool = False,
+) -> None:
+    """Translate all sources of a file, and print how near the answers are to the targets."""
+    file = open_pairs(files, columns)
+    translator = Translator.load(folder)
+    if warning := _swapped(file, translator.card):
+        click.echo(f"Warning: {warning}", err=True)
+    tally = Tally()
+    pairs = list(_whole(file, tally))
+    if not pairs:
+        raise InputError(f"{_told(file)} holds no pair with both sides: nothing can be scored")
+    left_out = list(_left_out(tally, len(pairs)))
+    start = time.perf_counter()
+    # The spinner is shown on terminals only.
+    with Console(stderr=True).status(f"translating {len(pairs):,} pairs …"):
+        scores = [asdict(score) for score in evaluate(translator, pairs, n_beams).scores]
+    seconds = time.perf_counter() - start
+    if as_json:
+        facts: dict[str, Any] = {
+            "n_pairs": len(pairs),
+            "n_left_out": sum(found.count for found in left_out),
+        }
+        facts |= {"seconds": round(seconds, 3), "scores": scores}
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+        return
+    console = wide_console()
+    console.print(Text(f"{folder} on {_told(file)}", style="bold"), soft_wrap=True)
+    console.print(score_table(scores))
+    told = describe_time(seconds) if seconds >= 10 else f"{seconds:.1f} s"
+    console.print(f"{len(pairs):,} pairs in {told}, {len(pairs) / seconds:,.1f} a second")
+    for found in left_out:
+        console.print(
+            f"left out {found.count:,}: {found.meaning}, {describe_lines(found)}", soft_wrap=True
+        )
+
+
+def _whole(file: PairFile, tally: Tally) -> Iterator[Pair]:
+    """All pairs with both sides, written in the way in which a model learns and answers."""
+    for line, source, target in file.read(tally):
+        pair = Pair(line, normalise(source), normalise(target))
+        if pair.source and pair.target:
+            yield pair
+        else:
+            tally.add("blank", line)
+
+
+def _left_out(tally: Tally, n_pairs: int) -> Iterator[Finding]:
+    """What was no pair, in the doctor's words."""
+    for kind, n in tally.counts.items():
+        effect, meaning = KINDS[kind]
+        if effect == "dropped":
+            lines = tuple(tally.lines[kind])
+            share = n / (n + n_pairs)
+            yield Finding(
+                kind=kind, meaning=meaning, effect=effect, count=n, share=share, lines=lines
+            )
+
+
+def _told(file: PairFile) -> str:
+    return " and ".join(map(str, file.paths))
+
+
+def _swapped(file: PairFile, card: dict[str, Any]) -> str | None:
+    """Whether a file has the model's languages in the other order."""
+    names = [_language(name) for name in file.names]
+    model = [_language(str(name)) for name in card.get("languages") or ()]
+    if names[0] == names[1] or names[::-1] != model:
+        return None
+    return (
+        f"{_told(file)} is read as {' → '.join(names)} and the model translates "
+        f"{' → '.join(model)}: the sides are swapped, say --columns {','.join(model)}"
+    )
+
+
+def _language(name: str) -> str:
+    return re.split("[-_]", name.lower())[0]

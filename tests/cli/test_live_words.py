@@ -1,0 +1,69 @@
+"""The plan and the samples as lines: complete, and never wider than a terminal."""
+
+import unicodedata
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from clearhead.cli.live_words import LABELS, crop, plan_lines, sample_lines
+from tests.cli.told_run import FORECAST, HINDI, SAMPLES, make_plan, n_cells
+
+
+def test_a_long_reason_is_broken_on_a_terminal_only() -> None:
+    assert max(len(line.plain) for line in plan_lines(make_plan(), FORECAST, 80)) <= 80
+    assert max(len(line.plain) for line in plan_lines(make_plan(), FORECAST)) > 80
+
+
+def test_every_setting_of_a_run_is_in_the_plan() -> None:
+    text = "\n".join(line.plain for line in plan_lines(make_plan(), FORECAST))
+    data = make_plan().to_dict()
+    keys = [key for key in data if not isinstance(data[key], dict)]
+    keys += [f"training.{key}" for key in data["training"]]
+    for key in (*keys, *LABELS):
+        assert f" {key}\n" in text, key
+        make_plan().override({key: _value_of(data, key)})
+
+
+def _value_of(data: dict[str, Any], key: str) -> Any:
+    for name in key.split("."):
+        data = data[name]
+    return data
+
+
+def test_memory_that_is_not_known_is_not_told() -> None:
+    text = "\n".join(line.plain for line in plan_lines(make_plan(), replace(FORECAST, n_bytes=0)))
+    assert "memory" not in text
+
+
+@pytest.mark.parametrize("width", range(1, 40))
+@pytest.mark.parametrize(
+    "text", [HINDI, "日本語" * 9, "plain words, many of them, in a row, and more"]
+)
+def test_cropped_text_fits_everywhere(text: str, width: int) -> None:
+    cropped = crop(text, width)
+    assert n_cells(cropped) <= width
+    assert cropped.endswith("…")
+    assert text.startswith(cropped[:-1])
+    rest = text[len(cropped) - 1 :].lstrip()
+    assert not unicodedata.category(rest[0]).startswith("M")
+
+
+def test_text_that_fits_is_left_alone() -> None:
+    assert crop(HINDI, 200) == HINDI
+    assert crop("", 0) == ""
+    assert crop("abc", 0) == ""
+
+
+def test_marks_without_letters_are_not_believed_to_have_no_width() -> None:
+    assert len(crop("े" * 60, 20)) <= 20
+    assert len(crop("क" + "े" * 60, 20)) <= 20 + 3
+    assert len(crop(" े" * 60, 20)) <= 20
+    assert crop("ढ़ें" * 10, 10) == "ढ़ें" * 10
+
+
+def test_samples_take_one_line_each() -> None:
+    lines = [line.plain for line in sample_lines(SAMPLES, 60)]
+    assert len(lines) == 11
+    assert lines[8] == "  source     no  [31mred and one line"
+    assert max(map(n_cells, lines)) <= 60
