@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from clearhead.cli.live_course import N_PARTS, Course, describe_time, sparkline
+from clearhead.cli.live_course import N_PARTS, Course, sparkline
+from clearhead.text.amounts import describe_time
 from tests.cli.told_run import step, validation
 
 

@@ -12,7 +12,6 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from clearhead.cli.live_course import describe_time
 from clearhead.cli.show import score_table, wide_console
 from clearhead.data import Pair, PairFile, open_pairs
 from clearhead.data.fingerprints import normalise
@@ -20,6 +19,7 @@ from clearhead.data.pairs import Tally
 from clearhead.data.report import KINDS, Finding, describe_lines
 from clearhead.errors import InputError
 from clearhead.tasks import Translator, evaluate
+from clearhead.text.amounts import describe_time
 
 __all__ = ["show_scores"]
 
@@ -57,7 +57,7 @@ def show_scores(
     console = wide_console()
     console.print(Text(f"{folder} on {_told(file)}", style="bold"), soft_wrap=True)
     console.print(score_table(scores))
-    told = describe_time(seconds) if seconds >= 10 else f"{seconds:.1f} s"
+    told = describe_time(seconds)
     console.print(f"{len(pairs):,} pairs in {told}, {len(pairs) / seconds:,.1f} a second")
     for found in left_out:
         console.print(

@@ -20,9 +20,10 @@ from rich.table import Table
 from rich.text import Text
 
 from clearhead.cli.check import show_report
-from clearhead.cli.live_course import Course, describe_time, sparkline
+from clearhead.cli.live_course import Course, sparkline
 from clearhead.cli.live_words import next_lines, plan_lines, prose, result_lines, sample_lines
 from clearhead.data import Report
+from clearhead.text.amounts import describe_time
 
 __all__ = ["Live"]
 

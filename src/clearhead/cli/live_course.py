@@ -4,7 +4,7 @@ import math
 from collections import deque
 from typing import Any
 
-__all__ = ["Course", "describe_time", "sparkline"]
+__all__ = ["Course", "sparkline"]
 
 BARS = "▁▂▃▄▅▆▇█"
 KEEP = 0.98
@@ -14,25 +14,6 @@ N_PARTS = 24
 """How many bars the curve of the loss has at most."""
 N_KNOWN = 10
 """Steps after which their own pace says more about the time left than the plan does."""
-
-
-def describe_time(seconds: float) -> str:
-    """Say a time with as much detail as its size deserves.
-
-    >>> [describe_time(n) for n in (0.4, 59.7, 90, 754, 3900, 200_000)]
-    ['0 s', '1 min', '1 min 30 s', '13 min', '1 h 05 min', '2 d 7 h']
-    """
-    n = round(seconds)
-    if n < 60:
-        return f"{n} s"
-    if n < 600:
-        return f"{n // 60} min {n % 60:02} s".removesuffix(" 00 s")
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    if minutes < 2 * 24 * 60:
-        return f"{minutes // 60} h {minutes % 60:02} min"
-    return f"{minutes // 1440} d {minutes % 1440 // 60} h"
 
 
 def sparkline(values: list[float]) -> str:

@@ -15,10 +15,9 @@ from typing import Any
 from rich.cells import cell_len
 from rich.text import Text
 
-from clearhead.cli.live_course import describe_time
-from clearhead.cli.show import describe_bytes
 from clearhead.tasks.plan import Forecast, Plan
 from clearhead.tasks.scores import Score
+from clearhead.text.amounts import describe_bytes, describe_time
 from clearhead.training import Outcome
 
 __all__ = ["crop", "next_lines", "plan_lines", "prose", "result_lines", "sample_lines"]

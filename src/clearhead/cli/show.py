@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from clearhead.cli.live_course import describe_time
 from clearhead.errors import InputError
+from clearhead.text.amounts import describe_bytes, describe_time
 
-__all__ = ["describe_bytes", "score_table", "show_card", "wide_console"]
+__all__ = ["score_table", "show_card", "wide_console"]
 
 FILES = ("config.json", "model.safetensors", "tokenizer.json", "card.json")
 N_WIDE = 120
@@ -65,20 +65,6 @@ def wide_console() -> Console:
     if not console.is_terminal:
         console.width = max(console.width, N_WIDE)
     return console
-
-
-def describe_bytes(n: float) -> str:
-    """Say a size with three digits or so.
-
-    >>> [describe_bytes(n) for n in (0, 999, 10_400_000, 2.5e9)]
-    ['0 bytes', '999 bytes', '10.4 MB', '2.5 GB']
-    """
-    if n < 1000:
-        return f"{n:.0f} bytes"
-    for unit, size in (("kB", 1e3), ("MB", 1e6)):
-        if n < 1000 * size:
-            return f"{n / size:.1f} {unit}"
-    return f"{n / 1e9:.1f} GB"
 
 
 def _read(folder: Path, name: str) -> dict[str, Any]:

@@ -16,7 +16,6 @@ __all__ = [
     "say_count",
     "say_number",
     "say_share",
-    "say_time",
     "table",
 ]
 
@@ -87,23 +86,6 @@ def say_share(value: Any) -> str:
     if not is_number(value):
         return UNKNOWN
     return escaped("< 0.1%") if 0 < value < 0.0005 else f"{value:.1%}"
-
-
-def say_time(seconds: Any) -> str:
-    """A time with as much detail as its size deserves.
-
-    >>> [say_time(n) for n in (0.42, 59.7, 754, 3900, 200_000)]
-    ['0.4 s', '1 min', '12 min 34 s', '1 h 5 min', '2 d 7 h']
-    """
-    if not is_number(seconds):
-        return UNKNOWN
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    n = round(seconds)
-    for large, small, size, part in (("d", "h", 86400, 3600), ("h", "min", 3600, 60)):
-        if n >= size:
-            return f"{n // size} {large} {n % size // part} {small}".removesuffix(f" 0 {small}")
-    return f"{n // 60} min {n % 60} s".removesuffix(" 0 s") if n >= 60 else f"{n} s"
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -22,10 +22,10 @@ from clearhead.tasks.markup import (
     say_count,
     say_number,
     say_share,
-    say_time,
     table,
 )
 from clearhead.tasks.samples import show_samples
+from clearhead.text.amounts import describe_time
 from clearhead.training.checkpoint import write_bytes
 
 __all__ = ["Sample", "write_report"]
@@ -88,7 +88,7 @@ def _verdict(card: dict[str, Any]) -> str:
         effort.append(f"<b>{say_count(n_parameters)}</b> parameters")
     n_pairs, seconds = _n_trained(card), _part(card, "training").get("seconds")
     trained = f" on <b>{n_pairs:,}</b> pairs" if n_pairs is not None else ""
-    trained += f" in <b>{say_time(seconds)}</b>" if is_number(seconds) else ""
+    trained += f" in <b>{describe_time(seconds)}</b>" if is_number(seconds) else ""
     if trained:
         effort.append(f"trained{trained}")
     sentence = ": ".join(part for part in (result, ", ".join(effort)) if part)
@@ -254,7 +254,7 @@ def _compared(
     training, plan = _part(card, "training"), _part(card, "plan")
     schedule = _part(plan, "training")
     step, seconds = training.get("step"), training.get("seconds")
-    yield "time", say_time(forecast.get("seconds")), say_time(seconds)
+    yield "time", _time(forecast.get("seconds")), _time(seconds)
     if forecast:
         yield "steps", say_number(schedule.get("n_steps")), say_number(step)
     n_batches, n_accumulated = forecast.get("n_batches"), schedule.get("n_accumulated", 1)
@@ -348,3 +348,7 @@ def _n_trained(card: dict[str, Any]) -> int | None:
     n_kept = _part(card, "data").get("n_kept")
     held_out = [n for n in _part(card, "held_out").values() if isinstance(n, int)]
     return n_kept - sum(held_out) if isinstance(n_kept, int) else None
+
+
+def _time(seconds: Any) -> str:
+    return describe_time(seconds) if is_number(seconds) else UNKNOWN

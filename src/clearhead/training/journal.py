@@ -26,7 +26,7 @@ class Journal:
         if not self.path.exists():
             return []
         lines = []
-        for line in self.path.read_text(encoding="utf-8").splitlines():
+        for line in self.path.read_text(encoding="utf-8").split("\n"):
             try:
                 lines.append(json.loads(line))
             except ValueError:
