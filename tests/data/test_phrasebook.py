@@ -206,6 +206,10 @@ def language(name: str) -> dict[str, str]:
     return dict(PATTERNS[name][0](draw) for _ in range(15_000))
 
 
+def without_stop(pair: tuple[str, str]) -> tuple[str, str]:
+    return pair[0].removesuffix("."), pair[1].removesuffix("।")
+
+
 def test_there_are_enough_distinct_pairs() -> None:
     assert len(PAIRS) >= 20_000
     assert len(set(PAIRS)) == len(PAIRS)
@@ -247,8 +251,12 @@ def test_text_is_normalised_and_in_its_script() -> None:
 
 def test_both_sides_end_alike() -> None:
     ends = {".": "।", "?": "?"}
-    for english, hindi in set(PAIRS) - set(ALWAYS):
-        assert ends[english[-1]] == hindi[-1], english
+    n_without = 0
+    for english, hindi in PAIRS:
+        n_without += english[-1] not in ends
+        if hindi[-1] in ends.values() or english[-1] in ends:
+            assert ends.get(english[-1]) == hindi[-1], english
+    assert 0.1 < n_without / len(PAIRS) < 0.2
 
 
 def test_words_do_not_repeat_by_accident() -> None:
@@ -266,7 +274,8 @@ def test_words_do_not_repeat_by_accident() -> None:
 def test_every_pattern_contributes(name: str) -> None:
     pairs = draw_pairs(name)
     assert len(set(pairs)) == len(pairs) >= 0.9 * PATTERNS[name][1]
-    assert len(set(pairs) & set(PAIRS)) > 0.9 * len(pairs)
+    found = {without_stop(pair) for pair in pairs} & {without_stop(pair) for pair in PAIRS}
+    assert len(found) > 0.9 * len(pairs)
 
 
 def test_held_out_sentences_hold_no_unseen_word() -> None:

@@ -21,6 +21,7 @@ __all__ = ["show_demo"]
 SENTENCES = [
     "How are you?",
     "Thank you",
+    "Congratulations",
     "I like eating ice-cream",
     "We are friends",
     "The boy did not go to the bank.",
@@ -127,7 +128,7 @@ def _show_banks(console: Console, translator: Translator) -> None:
         with torch.no_grad():
             memory, _ = model.encode(torch.tensor([tokens], device=translator.device))
         contextual.append(memory[0, tokens.index(bank)])
-        static.append(model.source_embedding.weight[bank])
+        static.append(model.source_embedding.weight[bank].detach())
     for name, (one, other) in (("before", static), ("after", contextual)):
         similarity = float(F.cosine_similarity(one, other, dim=0))
         console.print(f"  cosine of the two vectors of bank {name} the encoder: {similarity:.2f}")

@@ -1,10 +1,12 @@
 """An English-Hindi phrasebook that a small grammar makes: the corpus of `clearhead demo`.
 
 The pairs are generated. Every English sentence has exactly one translation; *I*, *we*, *you* and
-*they* are masculine, *you* is आप, and *a* before an object is एक.
+*they* are masculine, *you* is आप, and *a* before an object is एक. Some sentences have no full stop,
+as people write; then their translation has none.
 """
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from random import Random
 
@@ -15,6 +17,9 @@ __all__ = ["ALWAYS", "phrasebook"]
 
 FEWEST_USES = 4
 """Every word stands in at least so many sentences."""
+
+ONE_WITHOUT_STOP = 6
+"""Of so many statements, one has no full stop."""
 
 _PUNCTUATION = str.maketrans(".,?।", "    ")
 
@@ -40,7 +45,16 @@ def _pairs() -> tuple[tuple[str, str], ...]:
     while rare := {word for word, n in counts.items() if 0 < n < FEWEST_USES}:
         for pair in [pair for pair, words in pairs.items() if words & rare]:
             counts.subtract(pairs.pop(pair))
-    return (*((english, hindi) for english, hindi in ALWAYS), *pairs)
+    return tuple(dict.fromkeys([*((english, hindi) for english, hindi in ALWAYS), *_end(pairs)]))
+
+
+def _end(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Leave out the full stop of some statements, on both sides."""
+    for number, (english, hindi) in enumerate(pairs):
+        if number % ONE_WITHOUT_STOP == 0 and english.endswith("."):
+            yield english.removesuffix("."), hindi.removesuffix("।")
+        else:
+            yield english, hindi
 
 
 def _words(text: str) -> set[str]:
