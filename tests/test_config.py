@@ -120,7 +120,7 @@ def test_override_with_a_whole_part() -> None:
     ("path", "message"),
     [
         ("dors", "no setting 'dors': did you mean doors?"),
-        ("engine.powr", "no setting 'engine.powr': did you mean power?"),
+        ("engine.powr", "no setting 'engine.powr': did you mean engine.power?"),
         ("engin.power", "no setting 'engin' in 'engin.power': did you mean engine?"),
         ("zzz.power", "no setting 'zzz' in 'zzz.power': known: "),
     ],

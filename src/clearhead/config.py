@@ -65,7 +65,8 @@ class Config:
                     raise ConfigError(f"{name!r} in {path!r} is one value, not a group of settings")
                 place = place[name]
             if last not in place:
-                raise ConfigError(f"no setting {path!r}: {nearest(last, place)}")
+                known = [".".join([*parents, name]) for name in place]
+                raise ConfigError(f"no setting {path!r}: {nearest(path, known)}")
             place[last] = value
         return type(self).from_dict(data)
 

@@ -46,7 +46,7 @@ def test_a_model_that_would_see_little_of_its_data_becomes_smaller() -> None:
 def test_settings_have_the_last_word_and_wrong_names_get_the_nearest() -> None:
     plan, _ = make_plan(MULTI30K, settings={"training.lr": "0.01", "model.block.dropout": 0.2})
     assert (plan.training.lr, plan.model.block.dropout) == (0.01, 0.2)
-    with pytest.raises(ConfigError, match=r"no setting 'training\.l': did you mean lr\?"):
+    with pytest.raises(ConfigError, match=r"no setting 'training\.l': did you mean training\.lr\?"):
         make_plan(MULTI30K, settings={"training.l": 1})
     with pytest.raises(ConfigError, match="no preset 'tinny': did you mean tiny"):
         make_plan(MULTI30K, size="tinny")

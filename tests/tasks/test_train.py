@@ -92,7 +92,7 @@ def test_a_stopped_run_ends_with_the_same_model(
 
 def test_a_folder_of_another_run_is_refused(pairs: PairFile, folder: Path) -> None:
     before = (folder / "model.safetensors").read_bytes()
-    with pytest.raises(InputError, match="holds a run that was asked for otherwise"):
+    with pytest.raises(InputError, match=r"asked for otherwise .*--set training\.n_steps=6"):
         train(pairs, folder, settings={**FEW_STEPS, "smoothing": 0.2})
     assert (folder / "model.safetensors").read_bytes() == before
 
@@ -102,7 +102,7 @@ def test_data_that_is_not_fit_is_refused(tmp_path: Path) -> None:
     path.write_text("en\thi\nHow are you?\tआप कैसे हैं?\n")
     with pytest.raises(InputError, match="only 1 distinct pairs remain"):
         train(open_pairs([path]), tmp_path / "model")
-    assert not (tmp_path / "model" / "card.json").exists()
+    assert not (tmp_path / "model").exists()
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])

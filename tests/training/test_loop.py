@@ -136,7 +136,9 @@ def test_a_hopeless_run_says_what_to_do(tmp_path: Path) -> None:
     trainer = toy_run.make(tmp_path)
     nan = torch.tensor(float("nan"), requires_grad=True)
     trainer.loss = lambda batch: (nan * 1, nan.detach(), 1)
-    with pytest.raises(InputError, match=r"not a finite number in 20 steps in a row.*lower"):
+    with pytest.raises(
+        InputError, match=r"20 steps in a row were left out.*not a finite number.*lower"
+    ):
         trainer.run()
 
 
@@ -179,3 +181,25 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
         write_bytes(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_gradient_far_out_of_line_is_left_out_until_it_is_usual(tmp_path: Path) -> None:
+    """One bad batch must not move the weights; a new order of size is accepted in the end."""
+    changes = {"n_steps": 190, "validate_every": 1000}
+    trainer = toy_run.make(tmp_path, toy_run.CONFIG.override(changes))
+    usual = trainer.loss
+
+    def loss(batch: toy_run.Batch) -> tuple[Tensor, Tensor, int]:
+        step = trainer.progress.step + 1
+        value, plain, n = usual(batch)
+        factor = 1e6 if step == 120 else 1e3 if step > 150 else 1.0
+        return factor * value, plain, n
+
+    trainer.loss = loss
+    trainer.run()
+    skipped = [line for line in trainer.journal.read() if line["kind"] == "skipped"]
+    assert skipped[0]["step"] == 120
+    assert "times as large as usual" in skipped[0]["reason"]
+    later = [line["step"] for line in skipped[1:]]
+    assert later == list(range(151, 151 + len(later)))
+    assert 5 < len(later) < 20

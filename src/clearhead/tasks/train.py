@@ -4,6 +4,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from torch import Tensor
 from clearhead.data import Pair, PairFile
 from clearhead.data.batches import Batch, Batches, evaluation_batches
 from clearhead.data.shards import Shards
-from clearhead.errors import InputError
+from clearhead.errors import ClearheadError, InputError
 from clearhead.models import Transformer
 from clearhead.tasks.corpus import Corpus, Tell, survey, write_tokens
 from clearhead.tasks.evaluate import evaluate
@@ -44,6 +45,12 @@ class _Wish:
     seconds: float | None
     settings: dict[str, Any]
 
+    def __str__(self) -> str:
+        """The options as they would be written."""
+        given = [f"--size {self.size}"] if self.size else []
+        given += [f"--time {self.seconds:g}s"] if self.seconds else []
+        return " ".join([*given, *(f"--set {key}={value}" for key, value in self.settings.items())])
+
 
 def train(
     pairs: PairFile,
@@ -66,7 +73,13 @@ def train(
     make_plan(Facts(10_000, 1_000_000), size=size, settings=wish.settings)  # wrong names fail here
     where = pick_device(device)
     training = _claim(to)
-    corpus = survey(pairs, validation, test, tell=tell)
+    try:
+        corpus = survey(pairs, validation, test, tell=tell)
+    except ClearheadError:
+        for folder in (training, to):  # leave nothing behind; what holds something stays
+            with suppress(OSError):
+                folder.rmdir()
+        raise
     plan, forecast, tokenizer, shards = _prepare(corpus, wish, training, where, tell)
     _check_space(to, forecast.n_parameters)
     tell("plan", {"plan": plan, "forecast": forecast})
@@ -147,9 +160,10 @@ def _prepare(
                 f"{training} holds a run on other data; give another folder, or remove this one"
             )
         if saved["asked"] != run["asked"]:
+            asked = str(_Wish(**saved["asked"])) or "without options"
             raise InputError(
-                f"{training} holds a run that was asked for otherwise ({saved['asked']}); give the "
-                f"same options to go on with it, or another folder to start anew"
+                f"{training} holds a run that was asked for otherwise ({asked}); give the same "
+                f"options to go on with it, or another folder to start anew"
             )
         plan = Plan.from_dict(saved["plan"])
         forecast = Forecast(**{**saved["forecast"], "reasons": tuple(saved["forecast"]["reasons"])})

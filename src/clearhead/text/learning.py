@@ -80,8 +80,8 @@ def learn(
     room = n_tokens - len(reserved)
     if room < 2:
         raise ConfigError(
-            f"n_tokens={n_tokens} is too small: {len(reserved)} tokens are special or bytes; "
-            f"give at least {MIN_SIZE}"
+            f"a vocabulary of n_tokens={n_tokens} is too small: {len(reserved)} of them are "
+            f"special or bytes; give at least {MIN_SIZE}"
         )
     if kind == "word":
         return _learn_words(texts, reserved, n_tokens)

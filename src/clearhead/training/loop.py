@@ -30,6 +30,10 @@ A = TypeVar("A")
 C = TypeVar("C", covariant=True)
 
 N_BAD_STEPS = 20
+SPIKE = 20.0
+"""A gradient so many times as large as usual is left out: one bad batch must not undo hours."""
+N_TO_KNOW = 100
+"""Steps before it is known what is usual."""
 
 
 class Interrupted(ClearheadError):  # noqa: N818 - not a mistake of anybody
@@ -90,6 +94,7 @@ class _Progress:
     n_tokens: int = 0
     n_bad_steps: int = 0
     n_bad_in_a_row: int = 0
+    usual_norm: float = 0.0
     best_score: float = -math.inf
     best_loss: float = math.inf
     best_step: int = 0
@@ -223,11 +228,11 @@ class Trainer(Generic[A]):
         norm = float(nn.utils.clip_grad_norm_(self.parameters.values(), config.clip))
         progress.step += 1
         progress.n_tokens += n_tokens
-        if math.isfinite(total) and math.isfinite(norm):
+        if trouble := self._trouble(total, norm):
+            self._skip(trouble, total / n_tokens, norm)
+        else:
             self._move(rate)
             progress.n_bad_in_a_row = 0
-        else:
-            self._skip(total, norm)
         self.optimizer.zero_grad(set_to_none=True)
         seconds = time.perf_counter() - started
         self._note(
@@ -254,15 +259,30 @@ class Trainer(Generic[A]):
                 1 - keep,
             )
 
-    def _skip(self, total: float, norm: float) -> None:
-        """Leave out a step whose numbers are not finite, and say so; give up after too many."""
+    def _trouble(self, total: float, norm: float) -> str | None:
+        """Why this step must not be taken, if so."""
+        progress = self.progress
+        if not (math.isfinite(total) and math.isfinite(norm)):
+            return "the loss or its gradient is not a finite number"
+        limit = SPIKE * progress.usual_norm
+        is_spike = progress.step > N_TO_KNOW and norm > limit
+        # What lasts becomes usual: a spike moves the mean, too, but not by more than the limit.
+        seen = min(norm, limit) if is_spike else norm
+        share = max(0.02, 1 / progress.step)
+        progress.usual_norm += share * (seen - progress.usual_norm)
+        if is_spike:
+            return f"its gradient is {SPIKE * norm / limit:.0f} times as large as usual"
+        return None
+
+    def _skip(self, reason: str, total: float, norm: float) -> None:
+        """Leave out a step, and say why; give up after too many."""
         self.progress.n_bad_steps += 1
         self.progress.n_bad_in_a_row += 1
-        self._note("skipped", loss=total, norm=norm)
+        self._note("skipped", loss=total, norm=norm, reason=reason)
         if self.progress.n_bad_in_a_row >= N_BAD_STEPS:
             raise InputError(
-                f"the loss was not a finite number in {N_BAD_STEPS} steps in a row, up to step "
-                f"{self.progress.step}; a lower training.lr usually helps"
+                f"{N_BAD_STEPS} steps in a row were left out, up to step {self.progress.step}, "
+                f"because {reason}; a lower training.lr usually helps"
             )
 
     def _validate(self) -> None:
