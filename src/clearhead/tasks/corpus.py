@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clearhead.data import Pair, PairFile, Report, Shares, clean, examine, shares_for, side_of
+from clearhead.data.fingerprints import normalise
 from clearhead.data.shards import Shards, ShardWriter
 from clearhead.errors import InputError
 from clearhead.tasks.plan import Plan
@@ -95,10 +96,11 @@ def survey(
 
 
 def _whole(pairs: PairFile | None) -> list[Pair]:
-    """All pairs of a held-out file; those with a blank side cannot be measured on."""
+    """All pairs of a held-out file, evened as the doctor does; blank sides cannot be compared."""
     if pairs is None:
         return []
-    kept = [pair for pair in pairs if pair.source.strip() and pair.target.strip()]
+    even = (Pair(line, normalise(source), normalise(target)) for line, source, target in pairs)
+    kept = [pair for pair in even if pair.source and pair.target]
     if not kept:
         raise InputError(f"{', '.join(map(str, pairs.paths))} holds no pair with both sides")
     return kept
