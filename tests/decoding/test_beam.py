@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from clearhead.decoding import Hypothesis, beam_search
+from clearhead.decoding import DecodingConfig, Hypothesis, Request, generate
 from clearhead.errors import ConfigError, InputError
 from clearhead.models import Transformer, TransformerConfig
 
@@ -32,15 +32,9 @@ def _log_probs(model: Transformer, source: Tensor, target: list[int]) -> Tensor:
 def _search(
     model: Transformer, source: Tensor, n_beams: int, length: int, power: float = 1.0
 ) -> list[list[Hypothesis]]:
-    return beam_search(
-        model,
-        source,
-        [length] * len(source),
-        bos=BOS,
-        eos=EOS,
-        n_beams=n_beams,
-        length_power=power,
-    )
+    config = DecodingConfig(n_beams=n_beams, n_best=n_beams, length_power=power)
+    requests = [Request(row.tolist(), length, config) for row in source]
+    return generate(model, requests, bos=BOS, eos=EOS, pad=0)
 
 
 def test_one_beam_is_greedy(model: Transformer) -> None:
@@ -91,18 +85,18 @@ def test_neighbours_and_padding_do_not_matter(model: Transformer) -> None:
     source = torch.zeros(5, 7, dtype=torch.long)
     for row, n in enumerate(lengths):
         source[row, :n] = torch.randint(3, N_TOKENS, (n,))
-    limits = [4 + n for n in lengths]
-    together = beam_search(model, source, limits, bos=BOS, eos=EOS, n_beams=4)
-    for row, n in enumerate(lengths):
-        (alone,) = beam_search(
-            model, source[row : row + 1, :n], limits[row : row + 1], bos=BOS, eos=EOS, n_beams=4
-        )
-        assert [answer.tokens for answer in alone] == [a.tokens for a in together[row]]
+    config = DecodingConfig(n_beams=4, n_best=4)
+    requests = [
+        Request(row[:n].tolist(), 4 + n, config) for row, n in zip(source, lengths, strict=True)
+    ]
+    together = generate(model, requests, bos=BOS, eos=EOS, pad=0)
+    for request, answers in zip(requests, together, strict=True):
+        (alone,) = generate(model, [request], bos=BOS, eos=EOS, pad=0)
+        assert [answer.tokens for answer in alone] == [a.tokens for a in answers]
 
 
-def test_bad_settings_are_refused(model: Transformer) -> None:
-    source = torch.ones(2, 3, dtype=torch.long)
+def test_bad_settings_are_refused() -> None:
     with pytest.raises(ConfigError, match="n_beams=0 must be at least 1"):
-        _search(model, source, 0, 3)
-    with pytest.raises(InputError, match="each of the 2 rows needs a max_length"):
-        beam_search(model, source, [3], bos=BOS, eos=EOS)
+        DecodingConfig(n_beams=0)
+    with pytest.raises(InputError, match="max_length=0 must be at least 1"):
+        Request([3], 0)

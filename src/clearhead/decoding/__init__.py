@@ -1,5 +1,6 @@
-"""Decoding: logits → tokens, for every model that has `start` and `step`."""
+"""Decoding: from logits to tokens."""
 
-from clearhead.decoding.beam import Hypothesis, beam_search
+from clearhead.decoding.generate import Decoding, generate, stream
+from clearhead.decoding.request import DecodingConfig, Hypothesis, Request
 
-__all__ = ["Hypothesis", "beam_search"]
+__all__ = ["Decoding", "DecodingConfig", "Hypothesis", "Request", "generate", "stream"]

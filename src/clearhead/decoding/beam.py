@@ -1,138 +1,178 @@
-"""Beam search: follow the W most probable beginnings at once, and return the best whole sentence.
+"""Beam search: keep the best few beginnings, extend all of them, keep the best few again.
 
-    score(y) = log p(y | x) / |y|^α                             Wu et al. 2016, §7, simplified
-
-Without the division by the length, short sentences would always win. A beam of one is greedy
-decoding: at every step the most probable token.
+One beam is greedy search. Answers are compared by their log-probability divided by their length to
+some power (`DecodingConfig.normalise`). The search ends when no live beginning can win any more:
+each further token can only lower a log-probability, so the best a beginning can hope for is its own
+log-probability at the longest allowed length.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-import torch
-from jaxtyping import Float, Int
 from torch import Tensor
 
-from clearhead.errors import ConfigError, InputError
-from clearhead.models.interface import State, StepDecoder
+from clearhead.decoding.request import Hypothesis, Request
+from clearhead.decoding.terms import Terms
 
-__all__ = ["Hypothesis", "beam_search"]
+__all__ = ["Beam"]
 
-S = TypeVar("S", bound=State)
+Found = Sequence[tuple[int, float]]
 
 
-@dataclass(frozen=True)
-class Hypothesis:
-    """One answer: its tokens without the marks of begin and end, and how probable it is."""
+class _Row(NamedTuple):
+    """A beginning that is being continued."""
 
-    tokens: list[int]
+    tokens: tuple[int, ...] = ()
+    log_probs: tuple[float, ...] = ()
+    total: float = 0.0
+
+
+class _Candidate(NamedTuple):
+    """A possible next token of a row; the rank is its place in the model's own order."""
+
+    total: float
+    parent: int
+    rank: int
+    token: int
     log_prob: float
-    score: float
-    is_finished: bool
-    """False when the longest allowed length was reached before the end."""
 
 
-@torch.no_grad()
-def beam_search(
-    model: StepDecoder[S],
-    source: Int[Tensor, "B S"],
-    max_lengths: Sequence[int],
-    *,
-    bos: int,
-    eos: int,
-    n_beams: int = 5,
-    length_power: float = 1.0,
-) -> list[list[Hypothesis]]:
-    """Return up to `n_beams` answers for each row of `source`, the best first."""
-    if n_beams < 1:
-        raise ConfigError(f"n_beams={n_beams} must be at least 1")
-    if len(max_lengths) != len(source) or min(max_lengths, default=0) < 1:
-        raise InputError(f"each of the {len(source)} rows needs a max_length of at least 1")
-    n_rows = len(source)
-    state = model.start(source)
-    state = state.reorder(torch.arange(n_rows, device=source.device).repeat_interleave(n_beams))
-    search = _Search(n_rows, n_beams, length_power, bos, source.device)
-    finished: list[list[Hypothesis]] = [[] for _ in range(n_rows)]
-    live = list(range(n_rows))
-    while live:
-        logits, state = model.step(search.newest, state)
-        rows = search.advance(logits, eos)
-        is_live = []
-        for place, row in enumerate(live):
-            finished[row] += search.ended[place]
-            is_over = search.length >= max_lengths[row]
-            if is_over:
-                finished[row] += search.unfinished(place)
-            is_live.append(not is_over and not search.is_decided(place, finished[row]))
-        kept = torch.tensor(is_live, device=source.device)
-        rows = search.keep(rows, kept)
-        state = state.reorder(rows)
-        live = [row for row, stays in zip(live, is_live, strict=True) if stays]
-    best_first = [sorted(found, key=lambda h: (h.is_finished, h.score))[::-1] for found in finished]
-    return [found[:n_beams] for found in best_first]
+class Beam:
+    """The search for one request: which rows live, what they wrote, and what has ended."""
 
-
-class _Search:
-    """The live beginnings of all rows: their tokens and log-probabilities."""
-
-    def __init__(
-        self, n_rows: int, n_beams: int, length_power: float, bos: int, device: torch.device
-    ) -> None:
-        self.n_beams, self.length_power = n_beams, length_power
-        self.tokens = torch.full((n_rows, n_beams, 1), bos, device=device)
-        # At first all beams are the same: only one of them may have successors.
-        self.log_probs = torch.full((n_rows, n_beams), float("-inf"), device=device)
-        self.log_probs[:, 0] = 0
-        self.ended: list[list[Hypothesis]] = []
+    def __init__(self, request: Request, eos: int) -> None:
+        config = request.config
+        self.request, self.eos, self.config = request, eos, config
+        self.terms = Terms(request.required) if request.required else None
+        n_beams = config.n_beams // config.n_groups
+        self.groups = [_Group(self, n_beams) for _ in range(config.n_groups)]
+        # Of twice as many, at most half end. Groups may avoid as many again; so may what is wrong.
+        spare = config.n_beams * (config.n_groups > 1) + 8 * (request.is_wrong is not None)
+        self.n_candidates = 2 * n_beams + spare
+        self.needs_all = self.terms is not None
 
     @property
-    def newest(self) -> Int[Tensor, "B 1"]:
-        """The tokens that the model has not seen yet."""
-        return self.tokens[:, :, -1:].flatten(0, 1)
+    def histories(self) -> list[tuple[int, ...]]:
+        """What each live row has written, group by group."""
+        return [row.tokens for group in self.groups for row in group.rows]
 
-    @property
-    def length(self) -> int:
-        """How many tokens have been written."""
-        return self.tokens.shape[-1] - 1
+    def advance(self, found: Sequence[Found], log_probs: Tensor | None) -> list[int]:
+        """Take the best next tokens of each row; return which row each new row goes on from.
 
-    def advance(self, logits: Float[Tensor, "B V"], eos: int) -> Int[Tensor, "B W"]:
-        """Choose the best successors; return the rows of the state that they come from."""
-        n_tokens = logits.shape[-1]
-        n_rows, n_beams = self.log_probs.shape
-        log_probs = logits.float().log_softmax(-1).view(n_rows, n_beams, -1)
-        candidates = (self.log_probs[..., None] + log_probs).flatten(1)
-        # Of twice as many, at most half end here: enough are left to go on.
-        best, index = candidates.topk(min(2 * n_beams, candidates.shape[1]), dim=1)
-        beam, token = index // n_tokens, index % n_tokens
-        is_end = token == eos
-        self.ended = [[] for _ in range(n_rows)]
-        for row, rank in (is_end[:, :n_beams] & best[:, :n_beams].isfinite()).nonzero().tolist():
-            tokens = self.tokens[row, beam[row, rank], 1:].tolist()
-            self.ended[row].append(self._answer(tokens, float(best[row, rank]), True))
-        self.log_probs, rank = best.masked_fill(is_end, float("-inf")).topk(n_beams, dim=1)
-        beam, token = beam.gather(1, rank), token.gather(1, rank)
-        earlier = self.tokens.gather(1, beam[..., None].expand(-1, -1, self.tokens.shape[-1]))
-        self.tokens = torch.cat([earlier, token[..., None]], dim=-1)
-        return beam + torch.arange(n_rows, device=beam.device)[:, None] * n_beams
+        `log_probs` are those of all tokens, where `needs_all` asks for them.
+        """
+        chosen: Counter[int] = Counter()
+        parents: list[int] = []
+        first = 0
+        for group in self.groups:
+            n_rows = len(group.rows)
+            some = list(found[first : first + n_rows])
+            if self.terms is not None and log_probs is not None:
+                own = log_probs[first : first + n_rows]
+                pairs = zip(group.rows, some, own, strict=True)
+                some = [self._with_terms(row, best, all_) for row, best, all_ in pairs]
+            parents += [first + parent for parent in group.advance(some, chosen)]
+            chosen.update(row.tokens[-1] for row in group.rows)
+            first += n_rows
+        return parents
 
-    def keep(self, rows: Int[Tensor, "B W"], kept: Tensor) -> Int[Tensor, " rows"]:
-        """Forget the rows that are done; return the state's rows of the others."""
-        self.tokens, self.log_probs = self.tokens[kept], self.log_probs[kept]
-        return rows[kept].flatten()
+    def _with_terms(self, row: _Row, best: Found, log_probs: Tensor) -> Found:
+        """Also offer what the required terms need next; the end only when all are there."""
+        assert self.terms is not None
+        wanted = self.terms.next_tokens(row.tokens)
+        known = {token for token, _ in best}
+        more = [(token, float(log_probs[token])) for token in sorted(wanted - known)]
+        return [(t, p) for t, p in (*best, *more) if t != self.eos or not wanted]
 
-    def unfinished(self, place: int) -> list[Hypothesis]:
-        """The beginnings of one row as they stand."""
-        pairs = zip(self.tokens[place, :, 1:].tolist(), self.log_probs[place].tolist(), strict=True)
-        return [self._answer(t, p, False) for t, p in pairs if p > float("-inf")]
+    def results(self) -> list[Hypothesis]:
+        """The best answers; finished ones first, then those that have more of the terms."""
+        found = [hypothesis for group in self.groups for hypothesis in group.ended]
+        terms = self.terms or Terms(())
+        found.sort(key=lambda h: (h.is_finished, terms.n_met(h.tokens), h.score), reverse=True)
+        return found[: self.config.n_best]
 
-    def is_decided(self, place: int, found: list[Hypothesis]) -> bool:
-        """Whether enough answers were found, and the live ones are behind the best of them."""
-        if len(found) < self.n_beams:
+
+class _Group:
+    """Beams that compete with each other."""
+
+    def __init__(self, beam: Beam, n_beams: int) -> None:
+        self.beam, self.n_beams = beam, n_beams
+        self.rows = [_Row()]
+        self.ended: list[Hypothesis] = []
+
+    def advance(self, found: Sequence[Found], avoided: Counter[int]) -> list[int]:
+        """Replace the rows by their best successors; return where those come from."""
+        rows, request = self.rows, self.beam.request
+        candidates = [
+            _Candidate(rows[parent].total + log_prob, parent, rank, token, log_prob)
+            for parent, some in enumerate(found)
+            for rank, (token, log_prob) in enumerate(some)
+            if log_prob > float("-inf")
+        ]
+        cost = self.beam.config.diversity
+        candidates.sort(key=lambda c: (cost * avoided[c.token] - c.total, c.parent, c.rank))
+        live: list[_Candidate] = []
+        self.rows = []
+        for place, candidate in enumerate(self._in_banks(candidates, rows)):
+            row = rows[candidate.parent]
+            longer = _Row(
+                (*row.tokens, candidate.token),
+                (*row.log_probs, candidate.log_prob),
+                candidate.total,
+            )
+            if self._ends(longer.tokens):
+                if place < self.n_beams or self.beam.terms is not None:
+                    self._end(longer, is_finished=True)
+            elif request.is_wrong is None or not request.is_wrong(longer.tokens):
+                live.append(candidate)
+                self.rows.append(longer)
+            if len(live) == self.n_beams:
+                break
+        if self._is_over():
+            self.rows = []
+        return [candidate.parent for candidate in live[: len(self.rows)]]
+
+    def _ends(self, tokens: tuple[int, ...]) -> bool:
+        is_enough = self.beam.request.is_enough
+        return tokens[-1] == self.beam.eos or (is_enough is not None and is_enough(tokens))
+
+    def _end(self, row: _Row, is_finished: bool) -> None:
+        tokens = list(row.tokens)
+        if tokens[-1] == self.beam.eos:
+            tokens.pop()
+        score = self.beam.config.normalise(row.total, len(row.log_probs))
+        self.ended.append(Hypothesis(tokens, list(row.log_probs), score, is_finished))
+
+    def _is_over(self) -> bool:
+        """Whether the longest length is reached, or what has ended cannot be beaten."""
+        request, config = self.beam.request, self.beam.config
+        if not self.rows:
+            return True
+        if len(self.rows[0].tokens) >= request.max_length:
+            for row in self.rows:
+                self._end(row, is_finished=False)
+            return True
+        n_wanted = min(config.n_best, self.n_beams)
+        if len(self.ended) < n_wanted:
             return False
-        ahead = float(self.log_probs[place, 0]) / (self.length + 1) ** self.length_power
-        return ahead <= max(hypothesis.score for hypothesis in found)
+        if self.n_beams == 1:
+            return True  # greedy: what ends is the answer
+        scores = sorted((hypothesis.score for hypothesis in self.ended), reverse=True)
+        hope = max(config.normalise(row.total, request.max_length + 1) for row in self.rows)
+        return hope <= scores[n_wanted - 1]
 
-    def _answer(self, tokens: list[int], log_prob: float, is_finished: bool) -> Hypothesis:
-        length = len(tokens) + is_finished  # the end counts as a token
-        return Hypothesis(tokens, log_prob, log_prob / length**self.length_power, is_finished)
+    def _in_banks(
+        self, candidates: Sequence[_Candidate], rows: Sequence[_Row]
+    ) -> Iterable[_Candidate]:
+        """With required terms, those that have as much of them take turns (Post and Vilar 2018)."""
+        terms = self.beam.terms
+        if terms is None:
+            return candidates
+        banks: dict[int, list[_Candidate]] = {}
+        for candidate in candidates:
+            n_met = terms.n_met((*rows[candidate.parent].tokens, candidate.token))
+            banks.setdefault(n_met, []).append(candidate)
+        ordered = [banks[n_met] for n_met in sorted(banks, reverse=True)]
+        longest = max(map(len, ordered), default=0)
+        return [bank[turn] for turn in range(longest) for bank in ordered if turn < len(bank)]

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, overload
 
 import torch
-from torch import Tensor
 
-from clearhead.decoding import Hypothesis, beam_search
+from clearhead.decoding import DecodingConfig, Hypothesis, Request, generate
 from clearhead.errors import InputError
 from clearhead.models import Transformer
 from clearhead.tasks.folder import load_folder
@@ -67,16 +66,18 @@ class Translator:
         ids = self.tokenizer.encode_batch(even)
         rows = [[*row, self.tokenizer.eos] if row else [] for row in ids]
         answers: list[Translation | None] = [None] * len(rows)
+        config = DecodingConfig(n_beams=n_beams)
         for places in _similar_lengths([len(row) for row in rows], n_tokens):
-            source = _pad([rows[place] for place in places], self.tokenizer.pad).to(self.device)
-            limits = [max_length_for(len(rows[place])) for place in places]
-            found = beam_search(
+            found = generate(
                 self.model,
-                source,
-                limits,
+                [
+                    Request(rows[place], max_length_for(len(rows[place])), config)
+                    for place in places
+                ],
                 bos=self.tokenizer.bos,
                 eos=self.tokenizer.eos,
-                n_beams=n_beams,
+                pad=self.tokenizer.pad,
+                device=self.device,
             )
             for place, hypotheses in zip(places, found, strict=True):
                 answers[place] = self._answer(hypotheses[0])
@@ -107,8 +108,3 @@ def _similar_lengths(lengths: list[int], n_tokens: int) -> Iterator[list[int]]:
         n_rows = max(1, n_tokens // lengths[order[0]])
         yield order[:n_rows]
         order = order[n_rows:]
-
-
-def _pad(rows: list[list[int]], pad: int) -> Tensor:
-    tensors = [torch.tensor(row) for row in rows]
-    return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=pad)
