@@ -3,8 +3,8 @@
 import json
 import shutil
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -73,13 +73,8 @@ def train(
     make_plan(Facts(10_000, 1_000_000), size=size, settings=wish.settings)  # wrong names fail here
     where = pick_device(device)
     training = _claim(to)
-    try:
+    with _nothing_left_behind(training, to):
         corpus = survey(pairs, validation, test, tell=tell)
-    except ClearheadError:
-        for folder in (training, to):  # leave nothing behind; what holds something stays
-            with suppress(OSError):
-                folder.rmdir()
-        raise
     plan, forecast, tokenizer, shards = _prepare(corpus, wish, training, where, tell)
     _check_space(to, forecast.n_parameters)
     tell("plan", {"plan": plan, "forecast": forecast})
@@ -133,6 +128,18 @@ def _claim(to: Path) -> Path:
     except OSError as error:
         raise InputError(f"{training} cannot be written: {error.strerror}") from None
     return training
+
+
+@contextmanager
+def _nothing_left_behind(*folders: Path) -> Iterator[None]:
+    """If something is refused, remove these folders, unless they hold something."""
+    try:
+        yield
+    except ClearheadError:
+        for folder in folders:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _check_space(to: Path, n_parameters: int) -> None:
