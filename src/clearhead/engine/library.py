@@ -1,0 +1,57 @@
+"""The compiled part of the engine, if this installation has it: its functions and their types."""
+
+import ctypes
+from ctypes import POINTER, c_char_p, c_float, c_int, c_int32, c_int64, c_void_p
+from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+__all__ = ["Shape", "find_library", "load_library"]
+
+_floats, _ints = POINTER(c_float), POINTER(c_int32)
+
+
+class Shape(ctypes.Structure):
+    """The sizes of a model, as the engine is told them."""
+
+    _fields_ = [
+        (name, c_int)
+        for name in (
+            "d_model", "d_ff", "n_heads", "n_kv_heads", "n_encoder_layers", "n_decoder_layers",
+            "is_pre_norm", "activation", "n_source_tokens", "n_target_tokens",
+        )
+    ]  # fmt: skip
+
+
+@cache
+def find_library() -> ctypes.CDLL | None:
+    """Open the engine that was compiled when this package was installed; nothing without one."""
+    for suffix in EXTENSION_SUFFIXES:
+        path = Path(__file__).with_name(f"_native{suffix}")
+        if path.exists():
+            return load_library(path)
+    return None
+
+
+def load_library(path: Path) -> ctypes.CDLL:
+    """Open the compiled engine, and say what its functions take and return."""
+    library = ctypes.CDLL(str(path))
+    signatures = {
+        "ch_error": (c_char_p, []),
+        "ch_kernels": (c_char_p, [c_char_p]),
+        "ch_tensors_new": (c_void_p, []),
+        "ch_tensors_free": (None, [c_void_p]),
+        "ch_tensors_add": (None, [c_void_p, c_char_p, _floats, c_int, c_int]),
+        "ch_model_new": (c_void_p, [POINTER(Shape), c_void_p, c_int, c_int, c_char_p]),
+        "ch_model_free": (None, [c_void_p]),
+        "ch_model_bytes": (c_int64, [c_void_p]),
+        "ch_session_new": (c_void_p, [c_void_p, _ints, _ints, c_int]),
+        "ch_session_free": (None, [c_void_p]),
+        "ch_session_reorder": (c_int, [c_void_p, _ints, c_int]),
+        "ch_session_step": (c_int, [c_void_p, _ints, _floats]),
+        "ch_session_best": (c_int, [c_void_p, _floats, c_int, _floats, _ints]),
+    }
+    for name, (returned, taken) in signatures.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = returned, taken
+    return library

@@ -1,0 +1,83 @@
+// The engine as Python sees it: plain C functions for ctypes. An error is a text, never an abort.
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "transformer.h"
+
+using namespace clearhead;
+
+namespace {
+
+thread_local std::string error;
+
+template <typename Work>
+auto guarded(Work work, decltype(work()) otherwise) -> decltype(work()) {
+    try {
+        error.clear();
+        return work();
+    } catch (const std::exception& caught) {
+        error = caught.what();
+        return otherwise;
+    }
+}
+
+const Kernels* kernels_named(const char* name) {
+    const Kernels* all[] = {avx512_kernels(), avx2_kernels(), plain_kernels()};
+    for (const Kernels* one : all)
+        if (one && (!*name || !std::strcmp(one->name, name))) return one;
+    throw std::runtime_error(std::string("this machine has no kernels named ") + name);
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* ch_error() { return error.c_str(); }
+
+// The best kernels of this machine, or those of a name.
+const char* ch_kernels(const char* name) {
+    return guarded([&] { return kernels_named(name)->name; }, static_cast<const char*>(nullptr));
+}
+
+void* ch_tensors_new() { return new Tensors; }
+void ch_tensors_free(void* tensors) { delete static_cast<Tensors*>(tensors); }
+void ch_tensors_add(void* tensors, const char* name, const float* data, int n_rows, int n_columns) {
+    static_cast<Tensors*>(tensors)->all[name] = {data, n_rows, n_columns};
+}
+
+void* ch_model_new(const Shape* shape, void* tensors, int is_int8, int n_threads,
+                   const char* kernels) {
+    return guarded(
+        [&]() -> void* {
+            return new Transformer(*shape, *static_cast<Tensors*>(tensors), is_int8 != 0, n_threads,
+                                   kernels_named(kernels));
+        },
+        nullptr);
+}
+void ch_model_free(void* model) { delete static_cast<Transformer*>(model); }
+int64_t ch_model_bytes(void* model) { return static_cast<Transformer*>(model)->n_bytes(); }
+
+void* ch_session_new(void* model, const int32_t* tokens, const int32_t* lengths, int n_sources) {
+    return guarded(
+        [&]() -> void* {
+            return new Session(*static_cast<Transformer*>(model), tokens, lengths, n_sources);
+        },
+        nullptr);
+}
+void ch_session_free(void* session) { delete static_cast<Session*>(session); }
+
+int ch_session_reorder(void* session, const int32_t* parents, int n) {
+    return guarded([&] { static_cast<Session*>(session)->reorder(parents, n); return 0; }, 1);
+}
+
+int ch_session_step(void* session, const int32_t* tokens, float* logits) {
+    return guarded([&] { static_cast<Session*>(session)->step(tokens, logits); return 0; }, 1);
+}
+
+int ch_session_best(void* session, const float* logits, int k, float* log_probs, int32_t* tokens) {
+    return guarded(
+        [&] { static_cast<Session*>(session)->best(logits, k, log_probs, tokens); return 0; }, 1);
+}
+
+}  // extern "C"

@@ -1,0 +1,372 @@
+#include "transformer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace clearhead {
+
+namespace {
+
+constexpr float kEps = 1e-5f;
+constexpr int kMorePlaces = 64;
+
+Norm norm_at(const Tensors& tensors, const std::string& name) {
+    const auto& weight = tensors.at(name + ".weight");
+    const auto& bias = tensors.at(name + ".bias");
+    int n = weight.n_rows * weight.n_columns;
+    return {{weight.data, weight.data + n}, {bias.data, bias.data + n}};
+}
+
+std::unique_ptr<Linear> linear_of(const Tensors& tensors, const std::string& weight,
+                                  const std::string& bias, int first, int n_out, bool is_int8) {
+    const auto& w = tensors.at(weight);
+    const auto* b = tensors.find(bias);
+    return std::make_unique<Linear>(w.data + static_cast<int64_t>(first) * w.n_columns, n_out,
+                                    w.n_columns, b ? b->data + first : nullptr, is_int8);
+}
+
+Attention attention_at(const Tensors& tensors, const std::string& name, const Shape& shape,
+                       bool is_self, bool is_int8) {
+    Attention a;
+    int d_q = shape.n_heads * shape.d_head(), d_kv = shape.d_kv();
+    std::string w = name + ".w_qkv", b = name + ".b_qkv";
+    if (is_self) {
+        a.qkv = linear_of(tensors, w, b, 0, d_q + 2 * d_kv, is_int8);
+    } else {
+        a.q = linear_of(tensors, w, b, 0, d_q, is_int8);
+        a.kv = linear_of(tensors, w, b, d_q, 2 * d_kv, is_int8);
+    }
+    a.out = linear_of(tensors, name + ".w_o.weight", name + ".w_o.bias", 0, shape.d_model, is_int8);
+    return a;
+}
+
+Block block_at(const Tensors& tensors, const std::string& name, const Shape& shape,
+               bool is_decoder, bool is_int8) {
+    Block block;
+    block.self = attention_at(tensors, name + ".self_attention", shape, true, is_int8);
+    block.self_norm = norm_at(tensors, name + ".self_attention_residual.norm");
+    if (is_decoder) {
+        block.cross = attention_at(tensors, name + ".cross_attention", shape, false, is_int8);
+        block.cross_norm = norm_at(tensors, name + ".cross_attention_residual.norm");
+    }
+    std::string ff = name + ".feed_forward";
+    block.up = linear_of(tensors, ff + ".w_1.weight", ff + ".w_1.bias", 0, shape.d_ff, is_int8);
+    block.down = linear_of(tensors, ff + ".w_2.weight", ff + ".w_2.bias", 0, shape.d_model, is_int8);
+    block.feed_forward_norm = norm_at(tensors, name + ".feed_forward_residual.norm");
+    return block;
+}
+
+std::vector<float> copy_of(const Tensors::One& tensor) {
+    return {tensor.data, tensor.data + static_cast<int64_t>(tensor.n_rows) * tensor.n_columns};
+}
+
+// Where a vector of the right size is: as large as asked for, its old content of no interest.
+float* room(std::vector<float>& v, int64_t n) {
+    if (static_cast<int64_t>(v.size()) < n) v.resize(n);
+    return v.data();
+}
+
+void add_to(float* x, const float* y, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) x[i] += y[i];
+}
+
+// x ← x + part(norm(x)), or norm(x + part(x)); `part` reads its input and writes to `sum`.
+template <typename Part>
+void residual(const Kernels& kernels, const Shape& shape, const Norm& norm, float* x,
+              float* normed, float* sum, int n_rows, Part part) {
+    int d = shape.d_model;
+    auto normalise = [&](const float* from, float* to) {
+        for (int m = 0; m < n_rows; ++m)
+            kernels.layer_norm(from + static_cast<int64_t>(m) * d, norm.weight.data(),
+                               norm.bias.data(), kEps, d, to + static_cast<int64_t>(m) * d);
+    };
+    if (shape.is_pre_norm) {
+        normalise(x, normed);
+        part(normed, sum);
+        add_to(x, sum, static_cast<int64_t>(n_rows) * d);
+    } else {
+        part(x, sum);
+        add_to(x, sum, static_cast<int64_t>(n_rows) * d);
+        normalise(x, x);
+    }
+}
+
+}  // namespace
+
+const Tensors::One& Tensors::at(const std::string& name) const {
+    const One* found = find(name);
+    if (!found) throw std::runtime_error("the weight " + name + " is missing");
+    return *found;
+}
+
+Transformer::Transformer(const Shape& s, const Tensors& tensors, bool is_int8, int n_threads,
+                         const Kernels* k)
+    : shape(s), kernels(*k), team(n_threads) {
+    for (int i = 0; i < shape.n_encoder_layers; ++i)
+        encoder_.push_back(
+            block_at(tensors, "encoder.blocks." + std::to_string(i), shape, false, is_int8));
+    for (int i = 0; i < shape.n_decoder_layers; ++i)
+        decoder_.push_back(
+            block_at(tensors, "decoder.blocks." + std::to_string(i), shape, true, is_int8));
+    if (shape.is_pre_norm) {
+        encoder_norm_ = norm_at(tensors, "encoder.norm");
+        decoder_norm_ = norm_at(tensors, "decoder.norm");
+    }
+    source_embedding_ = copy_of(tensors.at("source_embedding"));
+    if (tensors.find("target_embedding"))
+        target_embedding_ = copy_of(tensors.at("target_embedding"));
+    output_ = linear_of(tensors, "output", "", 0, shape.n_target_tokens, is_int8);
+    positions_ = copy_of(tensors.at("positions"));
+    n_positions_ = tensors.at("positions").n_rows;
+}
+
+int64_t Transformer::n_bytes() const {
+    int64_t n = output_->n_bytes() + 4 * (source_embedding_.size() + target_embedding_.size());
+    for (const auto* stack : {&encoder_, &decoder_})
+        for (const auto& block : *stack)
+            for (const auto* linear :
+                 {block.self.q.get(), block.self.kv.get(), block.self.qkv.get(), block.self.out.get(),
+                  block.cross.q.get(), block.cross.kv.get(), block.cross.out.get(), block.up.get(),
+                  block.down.get()})
+                if (linear) n += linear->n_bytes();
+    return n;
+}
+
+Session::Session(Transformer& model, const int32_t* tokens, const int32_t* lengths, int n_sources)
+    : model_(model), caches_(model.shape.n_decoder_layers) {
+    encode(tokens, lengths, n_sources);
+    make_room(n_sources, kMorePlaces);
+    for (int i = 0; i < n_sources; ++i) {
+        sources_[i].slots = {i};
+        rows_.push_back({i, i, 0});
+    }
+    history_.resize(static_cast<size_t>(n_sources) * n_places_);
+}
+
+// All sentences behind each other: linear maps see one long table, attention its own sentence.
+void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_sources) {
+    const Shape& s = model_.shape;
+    const Kernels& kernels = model_.kernels;
+    int d = s.d_model, n_tokens = 0, longest = 0;
+    std::vector<int> begins, owner, place;
+    for (int i = 0; i < n_sources; ++i) {
+        begins.push_back(n_tokens);
+        for (int t = 0; t < lengths[i]; ++t) owner.push_back(i), place.push_back(t);
+        n_tokens += lengths[i];
+        longest = std::max(longest, lengths[i]);
+    }
+    if (longest > model_.n_positions_) throw std::runtime_error("the source is too long");
+    int d_q = s.n_heads * s.d_head(), d_kv = s.d_kv(), width = d_q + 2 * d_kv;
+    float* x = room(x_, static_cast<int64_t>(n_tokens) * d);
+    float* normed = room(normed_, static_cast<int64_t>(n_tokens) * d);
+    float* sum = room(sum_, static_cast<int64_t>(n_tokens) * d);
+    float* qkv = room(qkv_, static_cast<int64_t>(n_tokens) * std::max(width, 2 * d_kv));
+    float* heads = room(heads_, static_cast<int64_t>(n_tokens) * d_q);
+    float* hidden = room(hidden_, static_cast<int64_t>(n_tokens) * s.d_ff);
+    float scale = std::sqrt(static_cast<float>(d));
+    for (int n = 0; n < n_tokens; ++n) {
+        const float* vector = model_.source_embedding_.data() + static_cast<int64_t>(tokens[n]) * d;
+        const float* position = model_.positions_.data() + static_cast<int64_t>(place[n]) * d;
+        for (int j = 0; j < d; ++j) x[static_cast<int64_t>(n) * d + j] = vector[j] * scale + position[j];
+    }
+    int per_group = s.n_heads / s.n_kv_heads;
+    float unit = 1.0f / std::sqrt(static_cast<float>(s.d_head()));
+    for (const Block& block : model_.encoder_) {
+        residual(kernels, s, block.self_norm, x, normed, sum, n_tokens, [&](const float* in, float* out) {
+            block.self.qkv->run(kernels, model_.team, in, n_tokens, qkv);
+            model_.team.divide(n_tokens, [&](int begin, int end) {
+                std::vector<float> scores(longest);
+                for (int n = begin; n < end; ++n) {
+                    const float* first = qkv + static_cast<int64_t>(begins[owner[n]]) * width;
+                    for (int h = 0; h < s.n_heads; ++h) {
+                        const float* k = first + d_q + h / per_group * s.d_head();
+                        kernels.attend(qkv + static_cast<int64_t>(n) * width + h * s.d_head(),
+                                       s.d_head(), unit, lengths[owner[n]], {k, nullptr, 0, width},
+                                       {k + d_kv, nullptr, 0, width}, scores.data(),
+                                       heads + static_cast<int64_t>(n) * d_q + h * s.d_head());
+                    }
+                }
+            });
+            block.self.out->run(kernels, model_.team, heads, n_tokens, out);
+        });
+        residual(kernels, s, block.feed_forward_norm, x, normed, sum, n_tokens,
+                 [&](const float* in, float* out) {
+                     block.up->run(kernels, model_.team, in, n_tokens, hidden,
+                                   static_cast<Activation>(s.activation));
+                     block.down->run(kernels, model_.team, hidden, n_tokens, out);
+                 });
+    }
+    if (s.is_pre_norm)
+        for (int n = 0; n < n_tokens; ++n)
+            kernels.layer_norm(x + static_cast<int64_t>(n) * d, model_.encoder_norm_.weight.data(),
+                               model_.encoder_norm_.bias.data(), kEps, d, x + static_cast<int64_t>(n) * d);
+    sources_.resize(n_sources);
+    for (const Block& block : model_.decoder_) {
+        block.cross.kv->run(kernels, model_.team, x, n_tokens, qkv);
+        for (int i = 0; i < n_sources; ++i) {
+            const float* first = qkv + static_cast<int64_t>(begins[i]) * 2 * d_kv;
+            sources_[i].n_tokens = lengths[i];
+            sources_[i].keys_values.emplace_back(first, first + static_cast<int64_t>(lengths[i]) * 2 * d_kv);
+        }
+    }
+}
+
+// More slots or more positions: what is there moves to where it belongs in the larger room.
+void Session::make_room(int n_slots, int n_places) {
+    if (n_slots <= n_slots_ && n_places <= n_places_) return;
+    n_slots = std::max(n_slots, n_slots_);
+    n_places = std::max(n_places, n_places_);
+    int64_t step = 2 * model_.shape.d_kv();
+    for (auto& cache : caches_) {
+        std::vector<float> larger(static_cast<size_t>(n_slots) * n_places * step);
+        for (int slot = 0; slot < n_slots_; ++slot)
+            std::copy_n(cache.data() + static_cast<int64_t>(slot) * n_places_ * step, n_places_ * step,
+                        larger.data() + static_cast<int64_t>(slot) * n_places * step);
+        cache.swap(larger);
+    }
+    if (n_places > n_places_) {
+        std::vector<int32_t> longer(rows_.size() * n_places);
+        for (size_t row = 0; row < rows_.size(); ++row)
+            std::copy_n(history_.data() + row * n_places_, n_places_, longer.data() + row * n_places);
+        history_.swap(longer);
+    }
+    n_slots_ = n_slots;
+    n_places_ = n_places;
+}
+
+void Session::reorder(const int32_t* parents, int n) {
+    std::vector<Row> rows;
+    std::vector<int32_t> history(static_cast<size_t>(n) * n_places_);
+    std::vector<int> n_used(sources_.size(), 0);
+    int n_slots = n_slots_;
+    for (int i = 0; i < n; ++i) {
+        const Row& parent = rows_.at(parents[i]);
+        auto& slots = sources_[parent.source].slots;
+        int place = n_used[parent.source]++;
+        if (place == static_cast<int>(slots.size())) slots.push_back(n_slots++);
+        rows.push_back({parent.source, slots[place], parent.length});
+        std::copy_n(history_.data() + static_cast<int64_t>(parents[i]) * n_places_, parent.length,
+                    history.data() + static_cast<int64_t>(i) * n_places_);
+    }
+    rows_.swap(rows);
+    history_.swap(history);
+    make_room(n_slots, n_places_);
+}
+
+void Session::step(const int32_t* tokens, float* logits) {
+    const Shape& s = model_.shape;
+    const Kernels& kernels = model_.kernels;
+    int d = s.d_model, n = n_rows(), d_q = s.n_heads * s.d_head(), longest = 0;
+    for (const Row& row : rows_) longest = std::max(longest, row.length + 1);
+    if (longest > model_.n_positions_) throw std::runtime_error("the target is too long");
+    if (longest > n_places_) make_room(n_slots_, n_places_ + std::max(kMorePlaces, n_places_ / 2));
+    float* x = room(x_, static_cast<int64_t>(n) * d);
+    float* normed = room(normed_, static_cast<int64_t>(n) * d);
+    float* sum = room(sum_, static_cast<int64_t>(n) * d);
+    room(qkv_, static_cast<int64_t>(n) * (d_q + 2 * s.d_kv()));
+    room(heads_, static_cast<int64_t>(n) * d_q);
+    float* hidden = room(hidden_, static_cast<int64_t>(n) * s.d_ff);
+    const auto& embedding =
+        model_.target_embedding_.empty() ? model_.source_embedding_ : model_.target_embedding_;
+    float scale = std::sqrt(static_cast<float>(d));
+    for (int m = 0; m < n; ++m) {
+        const float* vector = embedding.data() + static_cast<int64_t>(tokens[m]) * d;
+        const float* position = model_.positions_.data() + static_cast<int64_t>(rows_[m].length) * d;
+        for (int j = 0; j < d; ++j) x[static_cast<int64_t>(m) * d + j] = vector[j] * scale + position[j];
+        history_[static_cast<size_t>(m) * n_places_ + rows_[m].length] = rows_[m].slot;
+    }
+    for (int layer = 0; layer < s.n_decoder_layers; ++layer) {
+        const Block& block = model_.decoder_[layer];
+        residual(kernels, s, block.self_norm, x, normed, sum, n, [&](const float* in, float* out) {
+            block.self.qkv->run(kernels, model_.team, in, n, qkv_.data());
+            self_attention(layer, n);
+            block.self.out->run(kernels, model_.team, heads_.data(), n, out);
+        });
+        residual(kernels, s, block.cross_norm, x, normed, sum, n, [&](const float* in, float* out) {
+            block.cross.q->run(kernels, model_.team, in, n, qkv_.data());
+            cross_attention(layer, n);
+            block.cross.out->run(kernels, model_.team, heads_.data(), n, out);
+        });
+        residual(kernels, s, block.feed_forward_norm, x, normed, sum, n,
+                 [&](const float* in, float* out) {
+                     block.up->run(kernels, model_.team, in, n, hidden,
+                                   static_cast<Activation>(s.activation));
+                     block.down->run(kernels, model_.team, hidden, n, out);
+                 });
+    }
+    if (s.is_pre_norm)
+        for (int m = 0; m < n; ++m)
+            kernels.layer_norm(x + static_cast<int64_t>(m) * d, model_.decoder_norm_.weight.data(),
+                               model_.decoder_norm_.bias.data(), kEps, d, x + static_cast<int64_t>(m) * d);
+    model_.output_->run(kernels, model_.team, x, n, logits);
+    for (Row& row : rows_) ++row.length;
+}
+
+void Session::self_attention(int layer, int n_rows) {
+    const Shape& s = model_.shape;
+    int d_q = s.n_heads * s.d_head(), d_kv = s.d_kv(), width = d_q + 2 * d_kv;
+    int per_group = s.n_heads / s.n_kv_heads;
+    float unit = 1.0f / std::sqrt(static_cast<float>(s.d_head()));
+    float* cache = caches_[layer].data();
+    for (int m = 0; m < n_rows; ++m) {
+        const float* kv = qkv_.data() + static_cast<int64_t>(m) * width + d_q;
+        int64_t at = static_cast<int64_t>(rows_[m].slot) * n_places_ + rows_[m].length;
+        std::copy_n(kv, 2 * d_kv, cache + at * 2 * d_kv);
+    }
+    model_.team.divide(n_rows * s.n_heads, [&](int begin, int end) {
+        std::vector<float> scores(n_places_);
+        for (int i = begin; i < end; ++i) {
+            int m = i / s.n_heads, h = i % s.n_heads;
+            const float* k = cache + h / per_group * s.d_head();
+            const int32_t* slots = history_.data() + static_cast<int64_t>(m) * n_places_;
+            model_.kernels.attend(qkv_.data() + static_cast<int64_t>(m) * width + h * s.d_head(),
+                                  s.d_head(), unit, rows_[m].length + 1,
+                                  {k, slots, n_places_, 2 * d_kv}, {k + d_kv, slots, n_places_, 2 * d_kv},
+                                  scores.data(), heads_.data() + static_cast<int64_t>(m) * d_q + h * s.d_head());
+        }
+    });
+}
+
+void Session::cross_attention(int layer, int n_rows) {
+    const Shape& s = model_.shape;
+    int d_q = s.n_heads * s.d_head(), d_kv = s.d_kv(), per_group = s.n_heads / s.n_kv_heads;
+    float unit = 1.0f / std::sqrt(static_cast<float>(s.d_head()));
+    model_.team.divide(n_rows * s.n_heads, [&](int begin, int end) {
+        std::vector<float> scores;
+        for (int i = begin; i < end; ++i) {
+            int m = i / s.n_heads, h = i % s.n_heads;
+            const Source& source = sources_[rows_[m].source];
+            const float* k = source.keys_values[layer].data() + h / per_group * s.d_head();
+            float* room_for_scores = room(scores, source.n_tokens);
+            model_.kernels.attend(qkv_.data() + static_cast<int64_t>(m) * d_q + h * s.d_head(),
+                                  s.d_head(), unit, source.n_tokens, {k, nullptr, 0, 2 * d_kv},
+                                  {k + d_kv, nullptr, 0, 2 * d_kv}, room_for_scores,
+                                  heads_.data() + static_cast<int64_t>(m) * d_q + h * s.d_head());
+        }
+    });
+}
+
+void Session::best(const float* logits, int k, float* log_probs, int32_t* tokens) const {
+    int n_tokens = model_.shape.n_target_tokens;
+    model_.team.divide(n_rows(), [&](int begin, int end) {
+        for (int m = begin; m < end; ++m) {
+            const float* row = logits + static_cast<int64_t>(m) * n_tokens;
+            float* values = log_probs + static_cast<int64_t>(m) * k;
+            int32_t* found = tokens + static_cast<int64_t>(m) * k;
+            int n = 0;
+            for (int token = 0; token < n_tokens; ++token) {
+                if (n == k && row[token] <= values[k - 1]) continue;
+                int at = n < k ? n++ : k - 1;
+                for (; at > 0 && values[at - 1] < row[token]; --at)
+                    values[at] = values[at - 1], found[at] = found[at - 1];
+                values[at] = row[token];
+                found[at] = token;
+            }
+            float norm = model_.kernels.log_sum_exp(row, n_tokens);
+            for (int i = 0; i < n; ++i) values[i] -= norm;
+        }
+    });
+}
+
+}  // namespace clearhead

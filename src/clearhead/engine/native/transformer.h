@@ -1,0 +1,106 @@
+// The Transformer of `models/transformer.py`: the encoder over whole sentences without padding, and
+// the decoder one position at a time.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "linear.h"
+
+namespace clearhead {
+
+struct Shape {
+    int d_model, d_ff, n_heads, n_kv_heads, n_encoder_layers, n_decoder_layers;
+    int is_pre_norm, activation, n_source_tokens, n_target_tokens;
+    int d_head() const { return d_model / n_heads; }
+    int d_kv() const { return n_kv_heads * d_head(); }
+};
+
+struct Norm {
+    std::vector<float> weight, bias;
+};
+
+struct Attention {
+    std::unique_ptr<Linear> q, kv, qkv, out;  // self-attention has qkv, cross-attention q and kv
+};
+
+struct Block {
+    Attention self, cross;
+    Norm self_norm, cross_norm, feed_forward_norm;
+    std::unique_ptr<Linear> up, down;
+};
+
+// Tensors by their name in the model folder.
+struct Tensors {
+    struct One {
+        const float* data;
+        int n_rows, n_columns;
+    };
+    std::map<std::string, One> all;
+    const One* find(const std::string& name) const {
+        auto it = all.find(name);
+        return it == all.end() ? nullptr : &it->second;
+    }
+    const One& at(const std::string& name) const;
+};
+
+class Session;
+
+class Transformer {
+  public:
+    Transformer(const Shape& shape, const Tensors& tensors, bool is_int8, int n_threads,
+                const Kernels* kernels);
+    const Shape shape;
+    const Kernels& kernels;
+    Team team;
+    int64_t n_bytes() const;
+
+  private:
+    friend class Session;
+    std::vector<Block> encoder_, decoder_;
+    Norm encoder_norm_, decoder_norm_;
+    std::vector<float> source_embedding_, target_embedding_, positions_;
+    std::unique_ptr<Linear> output_;
+    int n_positions_;
+};
+
+// Sentences under way. A row is a beginning that is being continued; several rows may read the same
+// source. Each source owns some slots of the cache, as many as it ever had rows: at each position a
+// row writes into its own slot, and a table says in which slot each earlier position of its own
+// history stands. So beams change places without a number being copied.
+class Session {
+  public:
+    Session(Transformer& model, const int32_t* tokens, const int32_t* lengths, int n_sources);
+    int n_rows() const { return static_cast<int>(rows_.size()); }
+    int length() const { return rows_.empty() ? 0 : rows_[0].length; }
+    void reorder(const int32_t* parents, int n);
+    void step(const int32_t* tokens, float* logits);
+    // After `step`: the k largest logits of each row, the largest first, as log-probabilities.
+    void best(const float* logits, int k, float* log_probs, int32_t* tokens) const;
+
+  private:
+    struct Row {
+        int source, slot, length;
+    };
+    struct Source {
+        int n_tokens;
+        std::vector<std::vector<float>> keys_values;  // of each decoder layer: k and v side by side
+        std::vector<int> slots;
+    };
+    void encode(const int32_t* tokens, const int32_t* lengths, int n_sources);
+    void make_room(int n_slots, int n_places);
+    void self_attention(int layer, int n_rows);
+    void cross_attention(int layer, int n_rows);
+
+    Transformer& model_;
+    std::vector<Source> sources_;
+    std::vector<Row> rows_;
+    std::vector<int32_t> history_;             // row, position → slot
+    std::vector<std::vector<float>> caches_;   // of each layer: slot, position, k and v side by side
+    int n_slots_ = 0, n_places_ = 0;
+    std::vector<float> x_, normed_, qkv_, heads_, hidden_, sum_;
+};
+
+}  // namespace clearhead

@@ -1,0 +1,149 @@
+"""The native engine from Python: a model's weights are handed over once, then steps are one call.
+
+    fast = NativeModel(model, precision="int8")
+    state = fast.start(source)
+    logits, state = fast.step(tokens, state)
+
+It decodes as the model itself does, and gives the same answer to a sentence in every batch.
+"""
+
+import ctypes
+from ctypes import POINTER, c_float, c_int32
+from typing import Any, Final, Literal
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from clearhead.engine.library import Shape
+from clearhead.errors import ConfigError, InputError
+from clearhead.models import Transformer
+
+__all__ = ["NativeModel", "NativeState", "Precision"]
+
+Precision = Literal["float32", "int8"]
+ACTIVATIONS: Final = {"relu": 1, "gelu": 2}
+N_POSITIONS: Final = 4096
+
+
+class NativeModel:
+    """A Transformer for use only, not for training; the weights are packed copies."""
+
+    def __init__(
+        self,
+        model: Transformer,
+        library: ctypes.CDLL,
+        *,
+        precision: Precision = "float32",
+        n_threads: int = 1,
+        kernels: str = "",
+    ) -> None:
+        config, block = model.config, model.config.block
+        if block.activation not in ACTIVATIONS:
+            raise ConfigError(f"the engine does not know the activation {block.activation!r}")
+        self.library, self.pad, self.n_tokens = library, config.pad, config.n_target_tokens
+        shape = Shape(
+            block.d_model, block.d_ff, block.n_heads, block.n_kv_heads or block.n_heads,
+            config.n_encoder_layers, config.n_decoder_layers, block.norm == "pre",
+            ACTIVATIONS[block.activation], config.n_source_tokens, config.n_target_tokens,
+        )  # fmt: skip
+        tensors = library.ch_tensors_new()
+        held = []  # the library copies them only when the model is made
+        for name, value in _tensors(model).items():
+            table = np.ascontiguousarray(value.detach().float().cpu().numpy())
+            held.append(table)
+            rows, columns = (1, *table.shape)[-2:]
+            library.ch_tensors_add(tensors, name.encode(), _pointer(table), rows, columns)
+        self.handle = library.ch_model_new(
+            ctypes.byref(shape), tensors, precision == "int8", n_threads, kernels.encode()
+        )
+        library.ch_tensors_free(tensors)
+        if not self.handle:
+            raise InputError(library.ch_error().decode())
+
+    def __del__(self) -> None:
+        """Give the memory back."""
+        if getattr(self, "handle", None):
+            self.library.ch_model_free(self.handle)
+
+    @property
+    def n_bytes(self) -> int:
+        """What the packed weights and the embeddings take."""
+        return int(self.library.ch_model_bytes(self.handle))
+
+    def start(self, source: Int[Tensor, "B S"]) -> "NativeState":
+        """Read the sources; padding is left out, not computed."""
+        rows = source.cpu().numpy()
+        is_token = rows != self.pad
+        lengths = np.where(
+            is_token.any(1), rows.shape[1] - is_token[:, ::-1].argmax(1), 1
+        )  # up to the last token that is not padding
+        tokens = np.concatenate([row[:n] for row, n in zip(rows, lengths, strict=True)])
+        return NativeState(self, tokens.astype(np.int32), lengths.astype(np.int32))
+
+    def step(
+        self, tokens: Int[Tensor, "B 1"], state: "NativeState"
+    ) -> tuple[Tensor, "NativeState"]:
+        """Take the newest tokens; return the logits of the next one, and the state after."""
+        return torch.from_numpy(state.step(tokens[:, 0].numpy().astype(np.int32))), state
+
+
+class NativeState:
+    """Sentences under way in the engine. It is changed in place: go on with what comes back."""
+
+    def __init__(
+        self, model: NativeModel, tokens: NDArray[np.int32], lengths: NDArray[np.int32]
+    ) -> None:
+        self.model, self.library, self.n_rows = model, model.library, len(lengths)
+        self.handle = self.library.ch_session_new(
+            model.handle, _pointer(tokens), _pointer(lengths), len(lengths)
+        )
+        if not self.handle:
+            raise InputError(self.library.ch_error().decode())
+
+    def __del__(self) -> None:
+        """Give the memory back."""
+        if getattr(self, "handle", None):
+            self.library.ch_session_free(self.handle)
+
+    def reorder(self, rows: Int[Tensor, " rows"]) -> "NativeState":
+        """These rows, in this order, as often as named."""
+        parents = rows.cpu().numpy().astype(np.int32)
+        self._check(self.library.ch_session_reorder(self.handle, _pointer(parents), len(parents)))
+        self.n_rows = len(parents)
+        return self
+
+    def keep(self, rows: Bool[Tensor, " B"]) -> "NativeState":
+        """Drop the rows that are False."""
+        return self if bool(rows.all()) else self.reorder(rows.nonzero()[:, 0])
+
+    def step(self, tokens: NDArray[np.int32]) -> NDArray[np.float32]:
+        """One position for every row; return the logits."""
+        logits = np.empty((self.n_rows, self.model.n_tokens), np.float32)
+        self._check(self.library.ch_session_step(self.handle, _pointer(tokens), _pointer(logits)))
+        return logits
+
+    def _check(self, failed: int) -> None:
+        if failed:
+            raise InputError(self.library.ch_error().decode())
+
+
+def _pointer(table: NDArray[Any]) -> Any:
+    return table.ctypes.data_as(POINTER(c_float if table.dtype == np.float32 else c_int32))
+
+
+def _tensors(model: Transformer) -> dict[str, Tensor]:
+    """The weights by the names that the engine knows."""
+    found: dict[str, Tensor] = {
+        name: value
+        for name, value in model.named_parameters()
+        if name.startswith(("encoder.", "decoder."))
+    }
+    found["source_embedding"] = model.source_embedding.weight
+    if not model.config.is_joint:
+        found["target_embedding"] = model.target_embedding.weight
+    found["output"] = model.output.weight
+    found["positions"] = model.source_positions(N_POSITIONS).detach().reshape(N_POSITIONS, -1)
+    return found

@@ -1,0 +1,177 @@
+"""The native engine computes what the model computes, bit by bit the same in every batch."""
+
+import ctypes
+import shutil
+
+import pytest
+import torch
+from torch import Tensor
+
+from clearhead.decoding import DecodingConfig, Request, generate
+from clearhead.engine import NativeModel, find_library
+from clearhead.engine.native_model import Precision
+from clearhead.errors import ConfigError, InputError
+from clearhead.models import Transformer, TransformerConfig
+
+N_TOKENS = 203
+KERNELS = ["plain", "avx2"]
+PRECISIONS: list[Precision] = ["float32", "int8"]
+
+
+@pytest.fixture(scope="module")
+def library() -> ctypes.CDLL:
+    found = find_library()
+    if found is None and shutil.which("c++") is None:
+        pytest.skip("the package was installed without a C++ compiler")
+    assert found is not None, "there is a compiler, but the engine was not built"
+    return found
+
+
+def has(library: ctypes.CDLL, kernels: str) -> bool:
+    return library.ch_kernels(kernels.encode()) is not None
+
+
+def make(norm: str = "pre", seed: int = 0, changes: dict[str, object] | None = None) -> Transformer:
+    torch.manual_seed(seed)
+    settings: dict[str, object] = {
+        "block.norm": norm,
+        "block.d_model": 48,
+        "block.d_ff": 50,
+        "block.n_heads": 4,
+    }
+    settings |= {"n_encoder_layers": 2, "n_decoder_layers": 2, **(changes or {})}
+    model = Transformer(TransformerConfig.preset("tiny", N_TOKENS, **settings)).eval()
+    for name, parameter in model.named_parameters():
+        if "norm" in name or "bias" in name:  # not all ones and zeros
+            torch.nn.init.normal_(parameter, mean=float("norm.weight" in name), std=0.2)
+    return model
+
+
+def sources() -> Tensor:
+    source = torch.randint(3, N_TOKENS, (5, 9))
+    source[1, 6:] = 0
+    source[3, 2:] = 0
+    return source
+
+
+def run(model: Transformer, native: NativeModel, n_steps: int = 90) -> tuple[float, float]:
+    """Step both with the same tokens while rows are copied, exchanged and dropped.
+
+    Returns the largest difference of their logits, and how often the best token is the same.
+    """
+    source = sources()
+    plain, fast = model.start(source), native.start(source)
+    beams = torch.tensor([0, 0, 1, 2, 2, 2, 3, 4, 4])
+    plain, fast = plain.reorder(beams), fast.reorder(beams)
+    worst, n_same, n = 0.0, 0, 0
+    for t in range(n_steps):
+        tokens = torch.randint(3, N_TOKENS, (plain.n_rows, 1))
+        expected, plain = model.step(tokens, plain)
+        logits, fast = native.step(tokens, fast)
+        worst = max(worst, float((expected - logits).abs().max()))
+        n_same += int((expected.argmax(-1) == logits.argmax(-1)).sum())
+        n += len(tokens)
+        if t % 3 == 2:  # beams change places with others of the same source
+            rows = torch.cat(
+                [
+                    own[torch.randint(0, len(own), (len(own),))]
+                    for own in (torch.where(plain.origins == i)[0] for i in range(5))
+                    if len(own)
+                ]
+            )
+            plain, fast = plain.reorder(rows), fast.reorder(rows)
+        if t == n_steps // 2:
+            kept = plain.origins != 1
+            kept[0] = False
+            plain, fast = plain.keep(kept), fast.keep(kept)
+    return worst, n_same / n
+
+
+@pytest.mark.parametrize("kernels", KERNELS)
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"block.n_kv_heads": 2},
+        {"block.attention_bias": True, "block.activation": "gelu"},
+        {"block.d_model": 60, "block.n_heads": 5},
+    ],
+    ids=["plain", "grouped", "biases", "odd"],
+)
+def test_float32_equals_the_model(
+    library: ctypes.CDLL, kernels: str, norm: str, changes: dict[str, object]
+) -> None:
+    if not has(library, kernels):
+        pytest.skip(f"this processor has no {kernels}")
+    model = make(norm, changes=changes)
+    worst, _ = run(model, NativeModel(model, library, n_threads=2, kernels=kernels))
+    assert worst < 1e-4
+
+
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_int8_is_near_and_a_quarter_of_the_size(library: ctypes.CDLL, kernels: str) -> None:
+    if not has(library, kernels):
+        pytest.skip(f"this processor has no {kernels}")
+    model = make(changes={"block.d_model": 128, "block.d_ff": 256})
+    native = NativeModel(model, library, precision="int8", kernels=kernels)
+    _, share = run(model, native)
+    assert share > 0.9  # of an untrained model, whose logits are nearly tied
+    embedding = 4 * model.source_embedding.weight.numel()
+    floats = NativeModel(model, library)
+    assert native.n_bytes - embedding < 0.3 * (floats.n_bytes - embedding)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_kernels_and_threads_give_the_same_bytes(
+    library: ctypes.CDLL, precision: Precision
+) -> None:
+    """Products of bytes are exact; only sums of floats may differ between kernels."""
+    model, source = make(), sources()
+    logits = []
+    for kernels, n_threads in [("", 1), ("", 2), ("plain", 1)]:
+        native = NativeModel(
+            model, library, precision=precision, n_threads=n_threads, kernels=kernels
+        )
+        logits.append(native.step(torch.full((5, 1), 7), native.start(source))[0])
+    assert torch.equal(logits[0], logits[1])
+    assert torch.allclose(logits[0], logits[2], atol=1e-5 if precision == "float32" else 0.05)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("n_beams", [1, 4])
+def test_neighbours_do_not_change_a_bit(
+    library: ctypes.CDLL, precision: Precision, n_beams: int
+) -> None:
+    native = NativeModel(make(seed=3), library, precision=precision, n_threads=2)
+    config = DecodingConfig(n_beams=n_beams, n_best=n_beams)
+    requests = [
+        Request(torch.randint(3, N_TOKENS, (n,)).tolist(), 12, config) for n in (3, 11, 1, 7, 5, 2)
+    ]
+    together = generate(native, requests, bos=1, eos=2, pad=0)
+    for request, answers in zip(requests, together, strict=True):
+        (alone,) = generate(native, [request], bos=1, eos=2, pad=0)
+        assert alone == answers  # tokens and every log-probability
+
+
+def test_the_search_finds_the_same_answers(library: ctypes.CDLL) -> None:
+    model = make(seed=5)
+    requests = [
+        Request(torch.randint(3, N_TOKENS, (n,)).tolist(), 15, DecodingConfig(n_beams=3))
+        for n in (4, 9, 6)
+    ]
+    plain = generate(model, requests, bos=1, eos=2, pad=0)
+    fast = generate(NativeModel(model, library), requests, bos=1, eos=2, pad=0)
+    assert [a[0].tokens for a in plain] == [a[0].tokens for a in fast]
+    for (one,), (other,) in zip(plain, fast, strict=True):
+        assert one.log_probs == pytest.approx(other.log_probs, abs=1e-4)
+
+
+def test_what_the_engine_cannot_do_is_told(library: ctypes.CDLL) -> None:
+    native = NativeModel(make(), library)
+    with pytest.raises(InputError, match="the source is too long"):
+        native.start(torch.full((1, 5000), 7))
+    with pytest.raises(InputError, match="no kernels named abacus"):
+        NativeModel(make(), library, kernels="abacus")
+    with pytest.raises(ConfigError, match="does not know the activation 'swiglu'"):
+        NativeModel(make(changes={"block.activation": "swiglu"}), library)
