@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from clearhead.errors import InputError
 from clearhead.training.checkpoint import write_bytes
 
 __all__ = ["Journal"]
@@ -18,8 +19,11 @@ class Journal:
     def write(self, kind: str, step: int, **facts: Any) -> None:
         """Add one line."""
         line = json.dumps({"kind": kind, "step": step, **facts}, ensure_ascii=False)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be written: {error.strerror}") from None
 
     def read(self) -> list[dict[str, Any]]:
         """Return all lines; a last line that a crash cut off is left out."""
