@@ -168,7 +168,7 @@ class Trainer(Generic[A]):
         if self.progress.n_without_gain >= self.config.patience:
             return f"no better score in {self.config.patience} validations"
         if self.progress.step >= self.config.n_steps:
-            return f"{self.config.n_steps} steps are done"
+            return f"{self.config.n_steps:,} steps are done"
         return None
 
     def _epoch(self, start: float) -> None:
