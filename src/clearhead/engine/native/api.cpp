@@ -23,7 +23,7 @@ auto guarded(Work work, decltype(work()) otherwise) -> decltype(work()) {
 }
 
 const Kernels* kernels_named(const char* name) {
-    const Kernels* all[] = {avx512_kernels(), avx2_kernels(), plain_kernels()};
+    const Kernels* all[] = {avx2_kernels(), plain_kernels()};
     for (const Kernels* one : all)
         if (one && (!*name || !std::strcmp(one->name, name))) return one;
     throw std::runtime_error(std::string("this machine has no kernels named ") + name);
@@ -73,11 +73,6 @@ int ch_session_reorder(void* session, const int32_t* parents, int n) {
 
 int ch_session_step(void* session, const int32_t* tokens, float* logits) {
     return guarded([&] { static_cast<Session*>(session)->step(tokens, logits); return 0; }, 1);
-}
-
-int ch_session_best(void* session, const float* logits, int k, float* log_probs, int32_t* tokens) {
-    return guarded(
-        [&] { static_cast<Session*>(session)->best(logits, k, log_probs, tokens); return 0; }, 1);
 }
 
 }  // extern "C"

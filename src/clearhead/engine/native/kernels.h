@@ -57,13 +57,9 @@ struct Kernels {
     // Σ softmax(q · k_i · scale) v_i over n positions; `scores` is room for n numbers.
     void (*attend)(const float* q, int d_head, float scale, int n, const Places& keys,
                    const Places& values, float* scores, float* out);
-
-    // log Σ exp(x_i)
-    float (*log_sum_exp)(const float* x, int n);
 };
 
 const Kernels* plain_kernels();
-const Kernels* avx2_kernels();    // nullptr if this build or this processor has no such thing
-const Kernels* avx512_kernels();
+const Kernels* avx2_kernels();  // nullptr if this build or this processor has no such thing
 
 }  // namespace clearhead

@@ -40,8 +40,8 @@ void product_int8(const int8_t* q, int64_t q_step, const float* scale, int n_row
     }
 }
 
-const Kernels kernels = {"plain",        product,    product_int8,   quantise_row,
-                         layer_norm_row, attend_row, log_sum_exp_row};
+const Kernels kernels = {"plain",        product,    product_int8, quantise_row,
+                         layer_norm_row, attend_row};
 
 }  // namespace
 

@@ -67,6 +67,15 @@ float* room(std::vector<float>& v, int64_t n) {
     return v.data();
 }
 
+// A token's vector, scaled by √d, and the vector of its place.
+void embed(const std::vector<float>& embedding, int token, const std::vector<float>& positions,
+           int place, int d, float* x) {
+    const float* vector = embedding.data() + static_cast<int64_t>(token) * d;
+    const float* position = positions.data() + static_cast<int64_t>(place) * d;
+    float scale = std::sqrt(static_cast<float>(d));
+    for (int j = 0; j < d; ++j) x[j] = vector[j] * scale + position[j];
+}
+
 void add_to(float* x, const float* y, int64_t n) {
     for (int64_t i = 0; i < n; ++i) x[i] += y[i];
 }
@@ -164,11 +173,9 @@ void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_source
     float* qkv = room(qkv_, static_cast<int64_t>(n_tokens) * std::max(width, 2 * d_kv));
     float* heads = room(heads_, static_cast<int64_t>(n_tokens) * d_q);
     float* hidden = room(hidden_, static_cast<int64_t>(n_tokens) * s.d_ff);
-    float scale = std::sqrt(static_cast<float>(d));
     for (int n = 0; n < n_tokens; ++n) {
-        const float* vector = model_.source_embedding_.data() + static_cast<int64_t>(tokens[n]) * d;
-        const float* position = model_.positions_.data() + static_cast<int64_t>(place[n]) * d;
-        for (int j = 0; j < d; ++j) x[static_cast<int64_t>(n) * d + j] = vector[j] * scale + position[j];
+        embed(model_.source_embedding_, tokens[n], model_.positions_, place[n], d,
+              x + static_cast<int64_t>(n) * d);
     }
     int per_group = s.n_heads / s.n_kv_heads;
     float unit = 1.0f / std::sqrt(static_cast<float>(s.d_head()));
@@ -269,11 +276,9 @@ void Session::step(const int32_t* tokens, float* logits) {
     float* hidden = room(hidden_, static_cast<int64_t>(n) * s.d_ff);
     const auto& embedding =
         model_.target_embedding_.empty() ? model_.source_embedding_ : model_.target_embedding_;
-    float scale = std::sqrt(static_cast<float>(d));
     for (int m = 0; m < n; ++m) {
-        const float* vector = embedding.data() + static_cast<int64_t>(tokens[m]) * d;
-        const float* position = model_.positions_.data() + static_cast<int64_t>(rows_[m].length) * d;
-        for (int j = 0; j < d; ++j) x[static_cast<int64_t>(m) * d + j] = vector[j] * scale + position[j];
+        embed(embedding, tokens[m], model_.positions_, rows_[m].length, d,
+              x + static_cast<int64_t>(m) * d);
         history_[static_cast<size_t>(m) * n_places_ + rows_[m].length] = rows_[m].slot;
     }
     for (int layer = 0; layer < s.n_decoder_layers; ++layer) {
@@ -343,28 +348,6 @@ void Session::cross_attention(int layer, int n_rows) {
                                   s.d_head(), unit, source.n_tokens, {k, nullptr, 0, 2 * d_kv},
                                   {k + d_kv, nullptr, 0, 2 * d_kv}, room_for_scores,
                                   heads_.data() + static_cast<int64_t>(m) * d_q + h * s.d_head());
-        }
-    });
-}
-
-void Session::best(const float* logits, int k, float* log_probs, int32_t* tokens) const {
-    int n_tokens = model_.shape.n_target_tokens;
-    model_.team.divide(n_rows(), [&](int begin, int end) {
-        for (int m = begin; m < end; ++m) {
-            const float* row = logits + static_cast<int64_t>(m) * n_tokens;
-            float* values = log_probs + static_cast<int64_t>(m) * k;
-            int32_t* found = tokens + static_cast<int64_t>(m) * k;
-            int n = 0;
-            for (int token = 0; token < n_tokens; ++token) {
-                if (n == k && row[token] <= values[k - 1]) continue;
-                int at = n < k ? n++ : k - 1;
-                for (; at > 0 && values[at - 1] < row[token]; --at)
-                    values[at] = values[at - 1], found[at] = found[at - 1];
-                values[at] = row[token];
-                found[at] = token;
-            }
-            float norm = model_.kernels.log_sum_exp(row, n_tokens);
-            for (int i = 0; i < n; ++i) values[i] -= norm;
         }
     });
 }

@@ -77,8 +77,6 @@ class Session {
     int length() const { return rows_.empty() ? 0 : rows_[0].length; }
     void reorder(const int32_t* parents, int n);
     void step(const int32_t* tokens, float* logits);
-    // After `step`: the k largest logits of each row, the largest first, as log-probabilities.
-    void best(const float* logits, int k, float* log_probs, int32_t* tokens) const;
 
   private:
     struct Row {
