@@ -51,11 +51,11 @@ def main() -> None:
     report("KV cache, 3 + 3 layers, width 256, 8 heads, 2 key/value heads", figures, options.json)
     assert n_bytes == _predicted(model), f"{n_bytes} bytes per token, not {_predicted(model)}"
     if options.html is not None:
-        times = {"with the cache": with_cache, "without": without}
-        curves = [
-            Curve(name, [(p, 1000 * t) for p, t in zip(places, some, strict=True)], "measured")
-            for name, some in times.items()
+        points = [
+            [(place, 1000 * t) for place, t in zip(places, times, strict=True)]
+            for times in (with_cache, without)
         ]
+        curves = [Curve("with the cache", points[0]), Curve("without", points[1], "measured")]
         style = files("clearhead.tasks").joinpath("report.css").read_text(encoding="utf-8")
         figure = draw_curves("One more token", curves, unit="milliseconds", from_zero=True)
         page = f"<!doctype html><meta charset=utf-8><style>{style}</style><main>{figure}</main>"

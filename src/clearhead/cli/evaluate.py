@@ -1,7 +1,6 @@
 """`clearhead evaluate`: how good a model is on a file of pairs, as a table or as JSON."""
 
 import json
-import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -20,6 +19,7 @@ from clearhead.data.report import KINDS, Finding, describe_lines
 from clearhead.errors import InputError
 from clearhead.tasks import Translator, evaluate
 from clearhead.text.amounts import describe_time
+from clearhead.text.normal import language_of
 
 __all__ = ["show_scores"]
 
@@ -93,15 +93,11 @@ def _told(file: PairFile) -> str:
 
 def _swapped(file: PairFile, card: dict[str, Any]) -> str | None:
     """Whether a file has the model's languages in the other order."""
-    names = [_language(name) for name in file.names]
-    model = [_language(str(name)) for name in card.get("languages") or ()]
+    names = [language_of(name) for name in file.names]
+    model = [language_of(str(name)) for name in card.get("languages") or ()]
     if names[0] == names[1] or names[::-1] != model:
         return None
     return (
         f"{_told(file)} is read as {' → '.join(names)} and the model translates "
         f"{' → '.join(model)}: the sides are swapped, say --columns {','.join(model)}"
     )
-
-
-def _language(name: str) -> str:
-    return re.split("[-_]", name.lower())[0]

@@ -15,6 +15,7 @@ from clearhead.data.fingerprints import Fingerprints, fingerprint, fingerprint_p
 from clearhead.data.pairs import Pair, PairFile, Tally
 from clearhead.data.report import KINDS, REPEATS, Finding, Limits, Report
 from clearhead.data.scripts import LANGUAGE_SCRIPTS, count_scripts, has_share, main_script
+from clearhead.text.normal import language_of
 
 __all__ = ["clean", "examine"]
 
@@ -86,7 +87,7 @@ def _fatal(
     limits: Limits,
 ) -> Iterator[str]:
     """What speaks against training at all, each as a part of a sentence."""
-    usual = [LANGUAGE_SCRIPTS.get(re.split("[-_]", name.lower())[0]) for name in names]
+    usual = [LANGUAGE_SCRIPTS.get(language_of(name)) for name in names]
     if scripts[0] != scripts[1] and (scripts[1], scripts[0]) == (usual[0], usual[1]):
         yield (
             f"{names[0]} is written in {scripts[0]} and {names[1]} in {scripts[1]}, as if the "

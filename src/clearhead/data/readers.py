@@ -1,6 +1,5 @@
 """Files of sentence pairs: what a file holds is told from its content, and said to the user."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from clearhead.data.encoding import detect_encoding, read_head
 from clearhead.data.pairs import Pair, PairFile, Tally
 from clearhead.data.tables import find_delimiter, open_json_lines, open_parquet, open_table
 from clearhead.errors import InputError
+from clearhead.text.normal import language_of
 
 __all__ = ["open_pairs"]
 
@@ -97,7 +97,7 @@ def _common_name(files: Sequence[PairFile], side: int) -> str:
     """What all files that name a side call it; `en` and `en-GB` are the same language."""
     known = [file for file in files if not _is_place(file.names[side])]
     for file in known[1:]:
-        if _language(file.names[side]) != _language(known[0].names[side]):
+        if language_of(file.names[side]) != language_of(known[0].names[side]):
             told = [f"{at.paths[0]} holds {' → '.join(at.names)}" for at in (known[0], file)]
             raise InputError(
                 f"{told[0]} and {told[1]}: files that are read together need the same languages in "
@@ -109,10 +109,6 @@ def _common_name(files: Sequence[PairFile], side: int) -> str:
 def _is_place(name: str) -> bool:
     """Whether a name says where a text stands, and not what it is."""
     return name.isdecimal() or name.lower() in PLACES
-
-
-def _language(name: str) -> str:
-    return re.split("[-_]", name.lower())[0]
 
 
 def _extension(path: Path) -> str:

@@ -7,7 +7,17 @@ from typing import Final
 
 from clearhead.errors import ConfigError, InputError
 
-__all__ = ["BOS", "BYTES", "EOS", "PAD", "SPECIALS", "UNK", "language_tags", "normalise"]
+__all__ = [
+    "BOS",
+    "BYTES",
+    "EOS",
+    "PAD",
+    "SPECIALS",
+    "UNK",
+    "language_of",
+    "language_tags",
+    "normalise",
+]
 
 SPECIALS: Final = ("<pad>", "<bos>", "<eos>", "<unk>")
 """Padding, begin and end of a sentence, and a word that is not in the vocabulary."""
@@ -49,3 +59,12 @@ def language_tags(languages: Sequence[str]) -> tuple[str, ...]:
     if len(set(languages)) < len(languages):
         raise ConfigError(f"a language is named twice in {', '.join(languages)}")
     return tuple(f"<2{language}>" for language in languages)
+
+
+def language_of(name: str) -> str:
+    """The language of a code with or without a region.
+
+    >>> language_of("en-GB"), language_of("pt_BR"), language_of("hi")
+    ('en', 'pt', 'hi')
+    """
+    return re.split("[-_]", name.lower())[0]

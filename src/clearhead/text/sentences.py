@@ -22,6 +22,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from clearhead.errors import InputError
+from clearhead.text.normal import language_of
 from clearhead.text.streaming import graphemes
 
 __all__ = ["MAX_LENGTH", "Piece", "join", "split"]
@@ -122,7 +123,7 @@ def split(text: str, language: str | None = None, max_length: int = MAX_LENGTH) 
     """
     if max_length < 1:
         raise InputError(f"max_length={max_length} leaves no room for a sentence: give 1 or more")
-    rules = _rules(re.split("[-_]", language.lower())[0] if language else "")
+    rules = _rules(language_of(language) if language else "")
     pieces: list[Piece] = []
     between: list[str] = []
     for line in text.splitlines(keepends=True):
