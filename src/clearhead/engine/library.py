@@ -49,6 +49,7 @@ def load_library(path: Path) -> ctypes.CDLL:
         "ch_session_free": (None, [c_void_p]),
         "ch_session_reorder": (c_int, [c_void_p, _ints, c_int]),
         "ch_session_step": (c_int, [c_void_p, _ints, _floats]),
+        "ch_session_best": (c_int, [c_void_p, _ints, c_int, _ints, _floats]),
     }
     for name, (returned, taken) in signatures.items():
         function = getattr(library, name)

@@ -9,7 +9,7 @@ It decodes as the model itself does, and gives the same answer to a sentence in 
 
 import ctypes
 from ctypes import POINTER, c_float, c_int32
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from clearhead.models import Transformer
 
 __all__ = ["NativeModel", "NativeState", "Precision"]
 
-Precision = Literal["float32", "int8"]
+Precision = Literal["float32", "bfloat16", "int8"]
 ACTIVATIONS: Final = {"relu": 1, "gelu": 2}
 N_POSITIONS: Final = 4096
 
@@ -57,7 +57,8 @@ class NativeModel:
             rows, columns = (1, *table.shape)[-2:]
             library.ch_tensors_add(tensors, name.encode(), _pointer(table), rows, columns)
         self.handle = library.ch_model_new(
-            ctypes.byref(shape), tensors, precision == "int8", n_threads, kernels.encode()
+            ctypes.byref(shape), tensors, get_args(Precision).index(precision), n_threads,
+            kernels.encode(),
         )
         library.ch_tensors_free(tensors)
         if not self.handle:
@@ -88,6 +89,12 @@ class NativeModel:
     ) -> tuple[Tensor, "NativeState"]:
         """Take the newest tokens; return the logits of the next one, and the state after."""
         return torch.from_numpy(state.step(tokens[:, 0].numpy().astype(np.int32))), state
+
+    def step_best(
+        self, tokens: Int[Tensor, "B 1"], state: "NativeState", k: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32], "NativeState"]:
+        """The same step; return only the k best next tokens of each row and their log-probs."""
+        return *state.best(tokens[:, 0].numpy().astype(np.int32), k), state
 
 
 class NativeState:
@@ -124,6 +131,19 @@ class NativeState:
         logits = np.empty((self.n_rows, self.model.n_tokens), np.float32)
         self._check(self.library.ch_session_step(self.handle, _pointer(tokens), _pointer(logits)))
         return logits
+
+    def best(
+        self, tokens: NDArray[np.int32], k: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """One position for every row; return the k best next tokens, and their log-probs."""
+        best = np.empty((self.n_rows, k), np.int32)
+        log_probs = np.empty((self.n_rows, k), np.float32)
+        self._check(
+            self.library.ch_session_best(
+                self.handle, _pointer(tokens), k, _pointer(best), _pointer(log_probs)
+            )
+        )
+        return best, log_probs
 
     def _check(self, failed: int) -> None:
         if failed:

@@ -46,12 +46,12 @@ void ch_tensors_add(void* tensors, const char* name, const float* data, int n_ro
     static_cast<Tensors*>(tensors)->all[name] = {data, n_rows, n_columns};
 }
 
-void* ch_model_new(const Shape* shape, void* tensors, int is_int8, int n_threads,
+void* ch_model_new(const Shape* shape, void* tensors, int precision, int n_threads,
                    const char* kernels) {
     return guarded(
         [&]() -> void* {
-            return new Transformer(*shape, *static_cast<Tensors*>(tensors), is_int8 != 0, n_threads,
-                                   kernels_named(kernels));
+            return new Transformer(*shape, *static_cast<Tensors*>(tensors), static_cast<Precision>(precision),
+                                   n_threads, kernels_named(kernels));
         },
         nullptr);
 }
@@ -73,6 +73,13 @@ int ch_session_reorder(void* session, const int32_t* parents, int n) {
 
 int ch_session_step(void* session, const int32_t* tokens, float* logits) {
     return guarded([&] { static_cast<Session*>(session)->step(tokens, logits); return 0; }, 1);
+}
+
+int ch_session_best(void* session, const int32_t* tokens, int k, int32_t* best_tokens,
+                    float* log_probs) {
+    return guarded(
+        [&] { static_cast<Session*>(session)->best(tokens, k, best_tokens, log_probs); return 0; },
+        1);
 }
 
 }  // extern "C"

@@ -13,16 +13,23 @@ namespace {
 
 constexpr int kRows = 4;  // rows that share what is read of the weights
 
-// Four rows by 16 outputs in eight sums; the weights of an input are read once.
-template <int n_rows>
-void block_of_rows(const float* x, int64_t x_step, const Weights& w, int block,
+inline __m256 load_eight(const float* weights) { return _mm256_loadu_ps(weights); }
+
+inline __m256 load_eight(const uint16_t* weights) {
+    __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(weights));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+}
+
+// Some rows by 16 outputs, two sums to a row; the weights of an input are read once.
+template <int n_rows, typename Number>
+void block_of_rows(const Number* all, const float* x, int64_t x_step, const Weights& w, int block,
                    Activation activation, float* y, int64_t y_step) {
-    const float* weights = w.floats + static_cast<int64_t>(block) * w.n_in * kBlock;
+    const Number* weights = all + static_cast<int64_t>(block) * w.n_in * kBlock;
     __m256 low[n_rows], high[n_rows];
     for (int m = 0; m < n_rows; ++m) low[m] = high[m] = _mm256_setzero_ps();
     for (int i = 0; i < w.n_in; ++i) {
-        __m256 w0 = _mm256_loadu_ps(weights + i * kBlock);
-        __m256 w1 = _mm256_loadu_ps(weights + i * kBlock + 8);
+        __m256 w0 = load_eight(weights + i * kBlock);
+        __m256 w1 = load_eight(weights + i * kBlock + 8);
         for (int m = 0; m < n_rows; ++m) {
             __m256 xi = _mm256_broadcast_ss(x + m * x_step + i);
             low[m] = _mm256_fmadd_ps(xi, w0, low[m]);
@@ -37,16 +44,28 @@ void block_of_rows(const float* x, int64_t x_step, const Weights& w, int block,
     }
 }
 
-void product(const float* x, int64_t x_step, int n_rows, const Weights& w, int begin, int end,
-             Activation activation, float* y, int64_t y_step) {
+template <typename Number>
+void product_of(const Number* weights, const float* x, int64_t x_step, int n_rows, const Weights& w,
+                int begin, int end, Activation activation, float* y, int64_t y_step) {
     for (int block = begin; block < end; ++block) {
         int m = 0;
         for (; m + kRows <= n_rows; m += kRows)
-            block_of_rows<kRows>(x + m * x_step, x_step, w, block, activation, y + m * y_step,
-                                 y_step);
+            block_of_rows<kRows>(weights, x + m * x_step, x_step, w, block, activation,
+                                 y + m * y_step, y_step);
         for (; m < n_rows; ++m)
-            block_of_rows<1>(x + m * x_step, x_step, w, block, activation, y + m * y_step, y_step);
+            block_of_rows<1>(weights, x + m * x_step, x_step, w, block, activation, y + m * y_step,
+                             y_step);
     }
+}
+
+void product(const float* x, int64_t x_step, int n_rows, const Weights& w, int begin, int end,
+             Activation activation, float* y, int64_t y_step) {
+    product_of(w.floats, x, x_step, n_rows, w, begin, end, activation, y, y_step);
+}
+
+void product_bfloat16(const float* x, int64_t x_step, int n_rows, const Weights& w, int begin,
+                      int end, Activation activation, float* y, int64_t y_step) {
+    product_of(w.halves, x, x_step, n_rows, w, begin, end, activation, y, y_step);
 }
 
 // Four products of bytes are added to each of 8 sums. AVX2 multiplies bytes only when one side has
@@ -99,8 +118,8 @@ void product_int8(const int8_t* q, int64_t q_step, const float* scale, int n_row
     }
 }
 
-const Kernels kernels = {"avx2",        product,    product_int8, quantise_row,
-                         layer_norm_row, attend_row};
+const Kernels kernels = {"avx2",       product,        product_bfloat16, product_int8,
+                         quantise_row, layer_norm_row, attend_row,       best_of_row};
 
 }  // namespace
 

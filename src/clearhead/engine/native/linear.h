@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "kernels.h"
@@ -10,15 +11,21 @@
 
 namespace clearhead {
 
+enum class Precision : int { float32 = 0, bfloat16 = 1, int8 = 2 };
+
 class Linear {
   public:
     // Rows of w are outputs. The bias is copied; it may be absent.
-    Linear(const float* w, int n_out, int n_in, const float* bias, bool is_int8) {
+    Linear(const float* w, int n_out, int n_in, const float* bias, Precision precision) {
         weights_.n_in = n_in;
         weights_.n_out = n_out;
         weights_.n_in_padded = (n_in + 3) / 4 * 4;
         if (bias) bias_.assign(bias, bias + n_out);
-        is_int8 ? pack_bytes(w) : pack_floats(w);
+        if (precision == Precision::int8) pack_bytes(w);
+        if (precision == Precision::bfloat16) pack_in_blocks(w, halves_, to_bfloat16);
+        if (precision == Precision::float32) pack_in_blocks(w, floats_, [](float x) { return x; });
+        weights_.floats = floats_.data();
+        weights_.halves = halves_.data();
         weights_.bias = bias ? bias_.data() : nullptr;
     }
     Linear(const Linear&) = delete;
@@ -27,15 +34,17 @@ class Linear {
     int n_out() const { return weights_.n_out; }
     int n_blocks() const { return (weights_.n_out + kBlock - 1) / kBlock; }
     int64_t n_bytes() const {
-        return floats_.size() * sizeof(float) + bytes_.size() + scales_.size() * sizeof(float);
+        return floats_.size() * sizeof(float) + halves_.size() * sizeof(uint16_t) + bytes_.size() +
+               scales_.size() * sizeof(float);
     }
 
     // y = activation(x Wᵀ + bias); rows of x and y follow each other without a gap.
     void run(const Kernels& kernels, Team& team, const float* x, int n_rows, float* y,
              Activation activation = Activation::none) const {
         if (bytes_.empty()) {
+            auto product = halves_.empty() ? kernels.product : kernels.product_bfloat16;
             team.divide(n_blocks(), [&](int begin, int end) {
-                kernels.product(x, n_in(), n_rows, weights_, begin, end, activation, y, n_out());
+                product(x, n_in(), n_rows, weights_, begin, end, activation, y, n_out());
             });
             return;
         }
@@ -56,14 +65,21 @@ class Linear {
     }
 
   private:
-    void pack_floats(const float* w) {
+    template <typename Number, typename Convert>
+    void pack_in_blocks(const float* w, std::vector<Number>& packed, Convert convert) {
         int n_in = weights_.n_in;
-        floats_.assign(static_cast<size_t>(n_blocks()) * n_in * kBlock, 0.0f);
+        packed.assign(static_cast<size_t>(n_blocks()) * n_in * kBlock, Number{});
         for (int o = 0; o < weights_.n_out; ++o)
             for (int i = 0; i < n_in; ++i)
-                floats_[(static_cast<size_t>(o / kBlock) * n_in + i) * kBlock + o % kBlock] =
-                    w[static_cast<size_t>(o) * n_in + i];
-        weights_.floats = floats_.data();
+                packed[(static_cast<size_t>(o / kBlock) * n_in + i) * kBlock + o % kBlock] =
+                    convert(w[static_cast<size_t>(o) * n_in + i]);
+    }
+
+    // Round to the nearest number with eight binary digits; of two, to the even one.
+    static uint16_t to_bfloat16(float x) {
+        uint32_t bits;
+        std::memcpy(&bits, &x, sizeof bits);
+        return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
     }
 
     // Each output has its own unit: its largest weight is 127.
@@ -88,6 +104,7 @@ class Linear {
 
     Weights weights_;
     std::vector<float> floats_, scales_, bias_;
+    std::vector<uint16_t> halves_;
     std::vector<int8_t> bytes_;
     // Room for the input in bytes. One model computes one thing at a time.
     mutable std::vector<int8_t> quantised_;

@@ -21,6 +21,20 @@ void product(const float* x, int64_t x_step, int n_rows, const Weights& w, int b
     }
 }
 
+void product_bfloat16(const float* x, int64_t x_step, int n_rows, const Weights& w, int begin,
+                      int end, Activation activation, float* y, int64_t y_step) {
+    for (int block = begin; block < end; ++block) {
+        const uint16_t* weights = w.halves + static_cast<int64_t>(block) * w.n_in * kBlock;
+        for (int m = 0; m < n_rows; ++m) {
+            float sums[kBlock] = {};
+            for (int i = 0; i < w.n_in; ++i)
+                for (int j = 0; j < kBlock; ++j)
+                    sums[j] += x[m * x_step + i] * from_bfloat16(weights[i * kBlock + j]);
+            finish(sums, w, block, activation, y + m * y_step);
+        }
+    }
+}
+
 void product_int8(const int8_t* q, int64_t q_step, const float* scale, int n_rows,
                   const Weights& w, int begin, int end, Activation activation, float* y,
                   int64_t y_step) {
@@ -40,8 +54,8 @@ void product_int8(const int8_t* q, int64_t q_step, const float* scale, int n_row
     }
 }
 
-const Kernels kernels = {"plain",        product,    product_int8, quantise_row,
-                         layer_norm_row, attend_row};
+const Kernels kernels = {"plain",        product,        product_bfloat16, product_int8,
+                         quantise_row,   layer_norm_row, attend_row,       best_of_row};
 
 }  // namespace
 

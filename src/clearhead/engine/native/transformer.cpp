@@ -19,40 +19,40 @@ Norm norm_at(const Tensors& tensors, const std::string& name) {
 }
 
 std::unique_ptr<Linear> linear_of(const Tensors& tensors, const std::string& weight,
-                                  const std::string& bias, int first, int n_out, bool is_int8) {
+                                  const std::string& bias, int first, int n_out, Precision precision) {
     const auto& w = tensors.at(weight);
     const auto* b = tensors.find(bias);
     return std::make_unique<Linear>(w.data + static_cast<int64_t>(first) * w.n_columns, n_out,
-                                    w.n_columns, b ? b->data + first : nullptr, is_int8);
+                                    w.n_columns, b ? b->data + first : nullptr, precision);
 }
 
 Attention attention_at(const Tensors& tensors, const std::string& name, const Shape& shape,
-                       bool is_self, bool is_int8) {
+                       bool is_self, Precision precision) {
     Attention a;
     int d_q = shape.n_heads * shape.d_head(), d_kv = shape.d_kv();
     std::string w = name + ".w_qkv", b = name + ".b_qkv";
     if (is_self) {
-        a.qkv = linear_of(tensors, w, b, 0, d_q + 2 * d_kv, is_int8);
+        a.qkv = linear_of(tensors, w, b, 0, d_q + 2 * d_kv, precision);
     } else {
-        a.q = linear_of(tensors, w, b, 0, d_q, is_int8);
-        a.kv = linear_of(tensors, w, b, d_q, 2 * d_kv, is_int8);
+        a.q = linear_of(tensors, w, b, 0, d_q, precision);
+        a.kv = linear_of(tensors, w, b, d_q, 2 * d_kv, precision);
     }
-    a.out = linear_of(tensors, name + ".w_o.weight", name + ".w_o.bias", 0, shape.d_model, is_int8);
+    a.out = linear_of(tensors, name + ".w_o.weight", name + ".w_o.bias", 0, shape.d_model, precision);
     return a;
 }
 
 Block block_at(const Tensors& tensors, const std::string& name, const Shape& shape,
-               bool is_decoder, bool is_int8) {
+               bool is_decoder, Precision precision) {
     Block block;
-    block.self = attention_at(tensors, name + ".self_attention", shape, true, is_int8);
+    block.self = attention_at(tensors, name + ".self_attention", shape, true, precision);
     block.self_norm = norm_at(tensors, name + ".self_attention_residual.norm");
     if (is_decoder) {
-        block.cross = attention_at(tensors, name + ".cross_attention", shape, false, is_int8);
+        block.cross = attention_at(tensors, name + ".cross_attention", shape, false, precision);
         block.cross_norm = norm_at(tensors, name + ".cross_attention_residual.norm");
     }
     std::string ff = name + ".feed_forward";
-    block.up = linear_of(tensors, ff + ".w_1.weight", ff + ".w_1.bias", 0, shape.d_ff, is_int8);
-    block.down = linear_of(tensors, ff + ".w_2.weight", ff + ".w_2.bias", 0, shape.d_model, is_int8);
+    block.up = linear_of(tensors, ff + ".w_1.weight", ff + ".w_1.bias", 0, shape.d_ff, precision);
+    block.down = linear_of(tensors, ff + ".w_2.weight", ff + ".w_2.bias", 0, shape.d_model, precision);
     block.feed_forward_norm = norm_at(tensors, name + ".feed_forward_residual.norm");
     return block;
 }
@@ -109,15 +109,15 @@ const Tensors::One& Tensors::at(const std::string& name) const {
     return *found;
 }
 
-Transformer::Transformer(const Shape& s, const Tensors& tensors, bool is_int8, int n_threads,
+Transformer::Transformer(const Shape& s, const Tensors& tensors, Precision precision, int n_threads,
                          const Kernels* k)
     : shape(s), kernels(*k), team(n_threads) {
     for (int i = 0; i < shape.n_encoder_layers; ++i)
         encoder_.push_back(
-            block_at(tensors, "encoder.blocks." + std::to_string(i), shape, false, is_int8));
+            block_at(tensors, "encoder.blocks." + std::to_string(i), shape, false, precision));
     for (int i = 0; i < shape.n_decoder_layers; ++i)
         decoder_.push_back(
-            block_at(tensors, "decoder.blocks." + std::to_string(i), shape, true, is_int8));
+            block_at(tensors, "decoder.blocks." + std::to_string(i), shape, true, precision));
     if (shape.is_pre_norm) {
         encoder_norm_ = norm_at(tensors, "encoder.norm");
         decoder_norm_ = norm_at(tensors, "decoder.norm");
@@ -125,7 +125,7 @@ Transformer::Transformer(const Shape& s, const Tensors& tensors, bool is_int8, i
     source_embedding_ = copy_of(tensors.at("source_embedding"));
     if (tensors.find("target_embedding"))
         target_embedding_ = copy_of(tensors.at("target_embedding"));
-    output_ = linear_of(tensors, "output", "", 0, shape.n_target_tokens, is_int8);
+    output_ = linear_of(tensors, "output", "", 0, shape.n_target_tokens, precision);
     positions_ = copy_of(tensors.at("positions"));
     n_positions_ = tensors.at("positions").n_rows;
 }
@@ -259,6 +259,18 @@ void Session::reorder(const int32_t* parents, int n) {
     rows_.swap(rows);
     history_.swap(history);
     make_room(n_slots, n_places_);
+}
+
+void Session::best(const int32_t* tokens, int k, int32_t* best_tokens, float* log_probs) {
+    int n = n_rows(), n_tokens = model_.shape.n_target_tokens;
+    if (k < 1 || k > n_tokens) throw std::runtime_error("there are not so many tokens");
+    float* logits = room(logits_, static_cast<int64_t>(n) * n_tokens);
+    step(tokens, logits);
+    model_.team.divide(n, [&](int begin, int end) {
+        for (int64_t m = begin; m < end; ++m)
+            model_.kernels.best(logits + m * n_tokens, n_tokens, k, best_tokens + m * k,
+                                log_probs + m * k);
+    });
 }
 
 void Session::step(const int32_t* tokens, float* logits) {

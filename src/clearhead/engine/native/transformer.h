@@ -50,7 +50,7 @@ class Session;
 
 class Transformer {
   public:
-    Transformer(const Shape& shape, const Tensors& tensors, bool is_int8, int n_threads,
+    Transformer(const Shape& shape, const Tensors& tensors, Precision precision, int n_threads,
                 const Kernels* kernels);
     const Shape shape;
     const Kernels& kernels;
@@ -77,6 +77,8 @@ class Session {
     int length() const { return rows_.empty() ? 0 : rows_[0].length; }
     void reorder(const int32_t* parents, int n);
     void step(const int32_t* tokens, float* logits);
+    // The same step; of each row's logits only the k best, as log-probabilities.
+    void best(const int32_t* tokens, int k, int32_t* best_tokens, float* log_probs);
 
   private:
     struct Row {
@@ -98,7 +100,7 @@ class Session {
     std::vector<int32_t> history_;             // row, position → slot
     std::vector<std::vector<float>> caches_;   // of each layer: slot, position, k and v side by side
     int n_slots_ = 0, n_places_ = 0;
-    std::vector<float> x_, normed_, qkv_, heads_, hidden_, sum_;
+    std::vector<float> x_, normed_, qkv_, heads_, hidden_, sum_, logits_;
 };
 
 }  // namespace clearhead
