@@ -1,9 +1,9 @@
 """Beam search: keep the best few beginnings, extend all of them, keep the best few again.
 
 One beam is greedy search. Answers are compared by their log-probability divided by their length to
-some power (`DecodingConfig.normalise`). The search ends when no live beginning can win any more:
-each further token can only lower a log-probability, so the best a beginning can hope for is its own
-log-probability at the longest allowed length.
+some power (`DecodingConfig.normalise`). A beginning is given up when it cannot win any more: each
+further token can only lower its log-probability, so the best it can hope for is that of now at the
+longest allowed length. The search ends when none is left.
 """
 
 from collections import Counter
@@ -129,9 +129,9 @@ class _Group:
                 self.rows.append(longer)
             if len(live) == self.n_beams:
                 break
-        if self._is_over():
-            self.rows = []
-        return [candidate.parent for candidate in live[: len(self.rows)]]
+        going_on = self._going_on()
+        self.rows = [self.rows[i] for i in going_on]
+        return [live[i].parent for i in going_on]
 
     def _ends(self, tokens: tuple[int, ...]) -> bool:
         is_enough = self.beam.request.is_enough
@@ -144,23 +144,24 @@ class _Group:
         score = self.beam.config.normalise(row.total, len(row.log_probs))
         self.ended.append(Hypothesis(tokens, list(row.log_probs), score, is_finished))
 
-    def _is_over(self) -> bool:
-        """Whether the longest length is reached, or what has ended cannot be beaten."""
+    def _going_on(self) -> list[int]:
+        """Rows that may be written on, and that can still beat what has ended."""
         request, config = self.beam.request, self.beam.config
         if not self.rows:
-            return True
+            return []
         if len(self.rows[0].tokens) >= request.max_length:
             for row in self.rows:
                 self._end(row, is_finished=False)
-            return True
+            return []
+        everything = list(range(len(self.rows)))
         n_wanted = min(config.n_best, self.n_beams)
         if len(self.ended) < n_wanted:
-            return False
+            return everything
         if self.n_beams == 1:
-            return True  # greedy: what ends is the answer
-        scores = sorted((hypothesis.score for hypothesis in self.ended), reverse=True)
-        hope = max(config.normalise(row.total, request.max_length + 1) for row in self.rows)
-        return hope <= scores[n_wanted - 1]
+            return []  # greedy: what ends is the answer
+        bar = sorted((hypothesis.score for hypothesis in self.ended), reverse=True)[n_wanted - 1]
+        longest = request.max_length + 1
+        return [i for i in everything if config.normalise(self.rows[i].total, longest) > bar]
 
     def _in_banks(
         self, candidates: Sequence[_Candidate], rows: Sequence[_Row]

@@ -10,20 +10,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Int
+from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
-from clearhead.decoding.beam import Beam
-from clearhead.decoding.request import Hypothesis, Request
-from clearhead.decoding.rules import apply_rules, has_rules
-from clearhead.decoding.sampling import Samples
-from clearhead.models.interface import State, StepDecoder
+from clearhead.decoding.request import DecodingConfig, Hypothesis, Request
+from clearhead.decoding.separate import Separate, best_tokens
+from clearhead.decoding.table import BeamTable, is_simple
+from clearhead.models.interface import BestDecoder, State, StepDecoder
 
 __all__ = ["Decoding", "generate", "stream"]
 
 S = TypeVar("S", bound=State)
-Choice = Beam | Samples
+Finished = list[tuple[Request, list[Hypothesis]]]
 
 
 @dataclass
@@ -31,7 +33,7 @@ class _Group(Generic[S]):
     """Requests that came together: their rows stand under each other in one state."""
 
     state: S
-    choices: list[Choice]
+    rows: BeamTable | Separate
     device: torch.device | str
 
 
@@ -50,84 +52,70 @@ class Decoding(Generic[S]):
 
     @torch.no_grad()
     def add(self, requests: Sequence[Request], device: torch.device | str = "cpu") -> None:
-        """Read the sources of these requests; they are decoded together from now on."""
-        if not requests:
-            return
-        rows = [torch.tensor(request.source, device=device) for request in requests]
-        source = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=self.pad)
-        choices = [
-            Samples(request, self.eos)
-            if request.config.temperature > 0
-            else Beam(request, self.eos)
-            for request in requests
-        ]
-        counts = torch.tensor([len(choice.histories) for choice in choices], device=device)
-        state = self.model.start(source)
-        if int(counts.max()) > 1:
-            places = torch.arange(len(requests), device=device)
-            state = state.reorder(places.repeat_interleave(counts))
-        self._groups.append(_Group(state, choices, device))
+        """Read the sources of these requests; those of a kind are decoded together from now on."""
+        kinds: dict[DecodingConfig | None, list[Request]] = {}
+        for request in requests:
+            kinds.setdefault(request.config if is_simple(request) else None, []).append(request)
+        for config, some in kinds.items():
+            source = pad_sequence(
+                [torch.tensor(request.source, device=device) for request in some],
+                batch_first=True,
+                padding_value=self.pad,
+            )
+            kind = Separate if config is None else BeamTable
+            rows = kind(some, bos=self.bos, eos=self.eos)
+            state = self.model.start(source)
+            if rows.n_rows > len(some):
+                owners = torch.from_numpy(rows.owners).to(device)
+                state = state.reorder(owners)
+            self._groups.append(_Group(state, rows, device))
 
     def cancel(self, request: Request) -> None:
         """Drop a request; its rows leave before the next step."""
         self._cancelled.add(id(request))
 
     @torch.no_grad()
-    def step(self) -> list[tuple[Request, list[Hypothesis]]]:
+    def step(self) -> Finished:
         """One token for every live row; return the requests that this step has finished."""
-        finished: list[tuple[Request, list[Hypothesis]]] = []
+        finished: Finished = []
         for group in self._groups:
             if self._cancelled:
-                self._drop_cancelled(group)
-            if group.choices:
+                kept = group.rows.drop(self._cancelled)
+                if group.rows.n_rows:
+                    group.state = group.state.keep(torch.from_numpy(kept).to(group.device))
+            if group.rows.n_rows:
                 finished += self._step(group)
         self._cancelled.clear()
-        self._groups = [group for group in self._groups if group.choices]
+        self._groups = [group for group in self._groups if group.rows.n_rows]
         return finished
 
     def written(self, request: Request) -> tuple[int, ...]:
         """What a request that follows one row has written so far."""
-        for group in self._groups:
-            for choice in group.choices:
-                if choice.request is request:
-                    return choice.histories[0]
-        return ()
+        found = (group.rows.written(request) for group in self._groups)
+        return next((tokens for tokens in found if tokens is not None), ())
 
-    def _step(self, group: _Group[S]) -> list[tuple[Request, list[Hypothesis]]]:
-        newest = [
-            history[-1] if history else self.bos
-            for choice in group.choices
-            for history in choice.histories
-        ]
-        tokens = torch.tensor(newest, device=group.device)[:, None]
-        logits, group.state = self.model.step(tokens, group.state)
-        finished: list[tuple[Request, list[Hypothesis]]] = []
-        kept: list[int] = []
-        living: list[Choice] = []
-        first = 0
-        for choice, found, log_probs in _candidates(logits, group.choices, self.eos):
-            n_rows = len(choice.histories)
-            parents = choice.advance(found, log_probs)
-            kept += [first + parent for parent in parents]
-            first += n_rows
-            if parents:
-                living.append(choice)
-            else:
-                finished.append((choice.request, choice.results()))
-        group.choices = living
-        if living and kept != list(range(len(newest))):
-            group.state = group.state.reorder(torch.tensor(kept, device=group.device))
+    def _step(self, group: _Group[S]) -> Finished:
+        rows, n_rows = group.rows, group.rows.n_rows
+        tokens = torch.from_numpy(rows.newest).to(group.device)[:, None]
+        if isinstance(rows, Separate):
+            logits, group.state = self.model.step(tokens, group.state)
+            parents, finished = rows.advance(logits)
+        else:
+            best, log_probs, group.state = self._best(tokens, group.state, rows.n_candidates)
+            parents, finished = rows.advance(best, log_probs)
+        if len(parents) and not np.array_equal(parents, np.arange(n_rows)):
+            group.state = group.state.reorder(torch.from_numpy(parents).to(group.device))
         return finished
 
-    def _drop_cancelled(self, group: _Group[S]) -> None:
-        is_kept = [
-            id(choice.request) not in self._cancelled
-            for choice in group.choices
-            for _ in choice.histories
-        ]
-        group.choices = [c for c in group.choices if id(c.request) not in self._cancelled]
-        if group.choices:
-            group.state = group.state.keep(torch.tensor(is_kept, device=group.device))
+    def _best(
+        self, tokens: Int[Tensor, "B 1"], state: S, k: int
+    ) -> tuple[NDArray[np.integer], NDArray[np.floating], S]:
+        """The k best next tokens of each row and their log-probabilities, and the state after."""
+        if isinstance(self.model, BestDecoder):
+            return self.model.step_best(tokens, state, k)
+        logits, state = self.model.step(tokens, state)
+        best, log_probs = best_tokens(logits, k)
+        return best.cpu().numpy(), log_probs.double().cpu().numpy(), state
 
 
 def generate(
@@ -172,35 +160,3 @@ def stream(
             tokens = decoding.written(request) if request.config.n_rows == 1 else ()
         yield from tokens[n_told:]
         n_told = len(tokens)
-
-
-def _candidates(
-    logits: Float[Tensor, "B V"], choices: Sequence[Choice], eos: int
-) -> Iterator[tuple[Choice, list[list[tuple[int, float]]], Tensor | None]]:
-    """The best next tokens of each choice's rows, by rules where asked for.
-
-    Without rules the logits themselves are ranked, and only the best few become log-probabilities.
-    """
-    log_norms = logits.float().logsumexp(-1, keepdim=True)
-    k = min(logits.shape[1], max(choice.n_candidates for choice in choices))
-    values, tokens = logits.topk(k, dim=-1)
-    best = [
-        list(zip(some, probs, strict=True))
-        for some, probs in zip(tokens.tolist(), (values.float() - log_norms).tolist(), strict=True)
-    ]
-    first = 0
-    for choice in choices:
-        rows = slice(first, first + len(choice.histories))
-        first = rows.stop
-        if not choice.needs_all and not has_rules(choice.request):
-            yield choice, best[rows], None
-            continue
-        log_probs = logits[rows].float() - log_norms[rows]
-        apply_rules(log_probs, choice.histories, choice.request, eos)
-        k = min(logits.shape[1], choice.n_candidates)
-        values, tokens = log_probs.topk(k, dim=-1)
-        found = [
-            list(zip(some, probs, strict=True))
-            for some, probs in zip(tokens.tolist(), values.tolist(), strict=True)
-        ]
-        yield choice, found, log_probs

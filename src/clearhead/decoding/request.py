@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clearhead.config import Config
 from clearhead.errors import ConfigError, InputError
 
 __all__ = ["DecodingConfig", "Hypothesis", "Request"]
 
+Number = TypeVar("Number", float, NDArray[np.float64])
 Test = Callable[[tuple[int, ...]], bool]
 
 
@@ -74,8 +78,8 @@ class DecodingConfig(Config):
         """How many sequences are followed at once."""
         return self.n_best if self.temperature > 0 else self.n_beams
 
-    def normalise(self, log_prob: float, length: int) -> float:
-        """Make log-probabilities of answers of different lengths comparable.
+    def normalise(self, log_prob: Number, length: Any) -> Number:
+        """Make log-probabilities of answers of different lengths comparable; also whole arrays.
 
         >>> DecodingConfig().normalise(-6.0, 4)
         -1.5

@@ -1,13 +1,15 @@
 """What the other rooms may know of a model, whatever it is made of."""
 
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
+import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from clearhead.layers.tap import points
 
-__all__ = ["Model", "State", "StepDecoder"]
+__all__ = ["BestDecoder", "Model", "State", "StepDecoder"]
 
 S = TypeVar("S", bound="State")
 
@@ -46,4 +48,15 @@ class StepDecoder(Protocol[S]):
 
     def step(self, tokens: Int[Tensor, "B T"], state: S) -> tuple[Float[Tensor, "B V"], S]:
         """Take the newest tokens; return the logits of the next one, and the state after."""
+        ...
+
+
+@runtime_checkable
+class BestDecoder(Protocol[S]):
+    """A decoder that can rank the next tokens itself, which saves writing all logits."""
+
+    def step_best(
+        self, tokens: Int[Tensor, "B 1"], state: S, k: int
+    ) -> tuple[NDArray[np.integer], NDArray[np.floating], S]:
+        """Take the newest tokens; return the k best next ones and their log-probabilities."""
         ...

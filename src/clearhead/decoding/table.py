@@ -1,0 +1,184 @@
+"""Many beam searches as one table: what most requests ask for, without a loop over them.
+
+`Beam` says what a search is, rules, groups and required terms included. Here are the searches that
+ask for none of these. All of them take a step together, in a few operations on arrays:
+
+    candidates[search, row · k + rank] = total of the row + log-probability of its rank-th token
+
+Each row of `candidates` is ranked; ends among the first `n_beams` are answers, and the first
+`n_beams` others live on. Only answers are looked at one by one.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearhead.decoding.request import DecodingConfig, Hypothesis, Request
+from clearhead.decoding.rules import has_rules
+
+__all__ = ["BeamTable", "is_simple"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Finished = list[tuple[Request, list[Hypothesis]]]
+
+
+def is_simple(request: Request) -> bool:
+    """Whether a request is a beam search and nothing more."""
+    return (
+        request.config.temperature == 0
+        and request.config.n_groups == 1
+        and not request.required
+        and request.is_wrong is None
+        and request.is_enough is None
+        and not has_rules(request)
+    )
+
+
+class _Step(NamedTuple):
+    """What each row wrote at one position, and which row of the position before it continues."""
+
+    parents: Ints
+    tokens: Ints
+    log_probs: Floats
+
+    def only(self, rows: NDArray[np.bool_]) -> "_Step":
+        """Some of the rows."""
+        return _Step(self.parents[rows], self.tokens[rows], self.log_probs[rows])
+
+
+class _End(NamedTuple):
+    """An answer: a row that has written `n_steps` tokens, and its last one."""
+
+    score: float
+    n_steps: int
+    row: int
+    token: int
+    log_prob: float
+    is_finished: bool
+
+
+class BeamTable:
+    """Searches with the same settings; rows of one search stand together, the best first."""
+
+    def __init__(self, requests: Sequence[Request], *, bos: int, eos: int) -> None:
+        self.requests, self.eos = list(requests), eos
+        self.config: DecodingConfig = requests[0].config
+        n = len(requests)
+        # At most one candidate of a row is the end.
+        self.n_candidates = self.config.n_beams + (self.config.n_beams > 1)
+        self.owners: Ints = np.arange(n)
+        self.totals: Floats = np.zeros(n)
+        self.newest: Ints = np.full(n, bos)
+        self.steps: list[_Step] = []
+        self.ends: list[list[_End]] = [[] for _ in range(n)]
+        self.bars: Floats = np.full(n, -np.inf)
+        """The score that each search must beat to go on."""
+        self.max_lengths: Ints = np.array([request.max_length for request in requests])
+
+    @property
+    def n_rows(self) -> int:
+        """How many beginnings are being continued."""
+        return len(self.owners)
+
+    def advance(
+        self, tokens: NDArray[np.integer], log_probs: NDArray[np.floating]
+    ) -> tuple[Ints, Finished]:
+        """Take the best next tokens of each row, the best first.
+
+        Returns which row each new row goes on from, and the requests that have ended.
+        """
+        searching, places = np.unique(self.owners, return_inverse=True)
+        firsts = np.searchsorted(self.owners, searching)
+        n_beams, k = self.config.n_beams, tokens.shape[1]
+        table = np.full((len(searching), n_beams, k), -np.inf)
+        slots = np.arange(self.n_rows) - firsts[places]
+        table[places, slots] = self.totals[:, None] + log_probs
+        candidates = table.reshape(len(searching), -1)
+        order = np.argsort(-candidates, axis=1, kind="stable")[:, : 2 * n_beams]
+        totals = np.take_along_axis(candidates, order, axis=1)
+        rows = np.minimum(firsts[:, None] + order // k, self.n_rows - 1)
+        chosen = tokens[rows, order % k]
+        is_possible = totals > -np.inf
+        is_end = is_possible & (chosen == self.eos)
+        is_live = is_possible & ~is_end
+        is_live &= np.cumsum(is_live, axis=1) <= n_beams
+        for place, rank in np.argwhere(is_end[:, :n_beams]):
+            row, total = int(rows[place, rank]), float(totals[place, rank])
+            log_prob = float(log_probs[row, order[place, rank] % k])
+            self._end(int(searching[place]), row, self.eos, total, log_prob, is_finished=True)
+        at = np.nonzero(is_live)
+        step = _Step(rows[at], chosen[at].astype(np.int64), log_probs[rows[at], order[at] % k])
+        return self._go_on(searching, searching[at[0]], totals[at], step)
+
+    def _go_on(
+        self, searching: Ints, owners: Ints, totals: Floats, step: _Step
+    ) -> tuple[Ints, Finished]:
+        """Keep the new rows that may be written on and may still win."""
+        length = len(self.steps) + 1
+        is_full = length >= self.max_lengths[owners]
+        for i in np.nonzero(is_full)[0]:
+            row, token, log_prob = int(step.parents[i]), int(step.tokens[i]), step.log_probs[i]
+            owner, total = int(owners[i]), float(totals[i])
+            self._end(owner, row, token, total, float(log_prob), is_finished=False)
+        hopes = self.config.normalise(totals, self.max_lengths[owners] + 1)
+        kept = ~is_full & (hopes > self.bars[owners])
+        self.owners, self.totals = owners[kept], totals[kept]
+        self.steps.append(step.only(kept))
+        self.newest = self.steps[-1].tokens
+        over = np.setdiff1d(searching, self.owners)
+        return self.steps[-1].parents, [
+            (self.requests[search], self._results(search)) for search in over.tolist()
+        ]
+
+    def _end(
+        self, search: int, row: int, token: int, total: float, log_prob: float, *, is_finished: bool
+    ) -> None:
+        score = float(self.config.normalise(total, len(self.steps) + 1))
+        ends = self.ends[search]
+        ends.append(_End(score, len(self.steps), row, token, log_prob, is_finished))
+        n_wanted = min(self.config.n_best, self.config.n_beams)
+        if self.config.n_beams == 1:
+            self.bars[search] = np.inf  # greedy: what ends is the answer
+        elif len(ends) >= n_wanted:
+            self.bars[search] = sorted((end.score for end in ends), reverse=True)[n_wanted - 1]
+
+    def _results(self, search: int) -> list[Hypothesis]:
+        ends = sorted(self.ends[search], key=lambda e: (e.is_finished, e.score), reverse=True)
+        return [self._hypothesis(end) for end in ends[: self.config.n_best]]
+
+    def _hypothesis(self, end: _End) -> Hypothesis:
+        tokens, log_probs = self._history(end.n_steps, end.row)
+        if end.token != self.eos:
+            tokens.append(end.token)
+        return Hypothesis(tokens, [*log_probs, end.log_prob], end.score, end.is_finished)
+
+    def _history(self, n_steps: int, row: int) -> tuple[list[int], list[float]]:
+        """What a row had written after so many steps."""
+        tokens: list[int] = []
+        log_probs: list[float] = []
+        for step in reversed(self.steps[:n_steps]):
+            tokens.append(int(step.tokens[row]))
+            log_probs.append(float(step.log_probs[row]))
+            row = int(step.parents[row])
+        return tokens[::-1], log_probs[::-1]
+
+    def drop(self, requests: set[int]) -> NDArray[np.bool_]:
+        """Forget requests, named by their `id`; return which rows stay."""
+        gone = [i for i, request in enumerate(self.requests) if id(request) in requests]
+        kept = ~np.isin(self.owners, gone)
+        self.owners, self.totals = self.owners[kept], self.totals[kept]
+        self.newest = self.newest[kept]
+        if self.steps:
+            self.steps[-1] = self.steps[-1].only(kept)
+        return kept
+
+    def written(self, request: Request) -> tuple[int, ...] | None:
+        """What the best row of a live request has written; nothing if it does not live here."""
+        for search in dict.fromkeys(self.owners.tolist()):
+            if self.requests[search] is request:
+                row = int(np.searchsorted(self.owners, search))
+                return tuple(self._history(len(self.steps), row)[0])
+        return None
