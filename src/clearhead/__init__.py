@@ -8,7 +8,7 @@ model("How are you?").text
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from clearhead.tasks import Translator
@@ -18,11 +18,17 @@ __all__ = ["__version__", "load", "train"]
 __version__ = "0.1.0"
 
 
-def load(folder: str | PathLike[str]) -> "Translator":
-    """Open a model folder; call what comes back with a text, or with a list of them."""
+def load(
+    folder: str | PathLike[str],
+    precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto",
+) -> "Translator":
+    """Open a model folder; call what comes back with a text, or with a list of them.
+
+    `precision` is that of the numbers it computes with; `auto` takes what is fastest here.
+    """
     from clearhead.tasks import Translator  # torch takes seconds, and `--help` needs none of it
 
-    return Translator.load(Path(folder))
+    return Translator.load(Path(folder), precision)
 
 
 def train(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -27,7 +28,7 @@ class Shouter:
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
 
-    def __call__(self, texts: list[str], n_beams: int) -> list[Translation]:
+    def __call__(self, texts: list[str], **settings: Any) -> list[Translation]:
         self.batches.append(texts)
         even = [" ".join(text.split()).upper() for text in texts]
         return [Translation(text, 0.0, [], not text.endswith(".")) for text in even]
@@ -94,14 +95,18 @@ def test_bytes_that_are_no_text_are_replaced_and_told_once() -> None:
 def test_cut_answers_are_told_at_the_end() -> None:
     result = run("model", stdin=b"a\nb.\n\nc.\n")
     assert result.stdout == "A\nB.\n\nC.\n"
-    assert "2 answers were cut, the first on line 2:" in result.stderr
-    assert "1 answer was cut, the first on text 3:" in run("model", "a", "b", "c.").stderr
+    assert "2 answers are doubtful" in result.stderr
+    assert "The first on line 2: The answer was cut" in result.stderr
+    one = run("model", "a", "b", "c.").stderr
+    assert "1 answer is doubtful" in one
+    assert "The first on text 3: The answer was cut" in one
 
 
 def test_many_lines_come_in_chunks(shouter: Shouter) -> None:
     lines = [f"line {i}" for i in range(2000)]
     result = run("model", stdin="\n".join(lines).encode())
     assert result.stdout == "".join(f"{line.upper()}\n" for line in lines)
+    assert shouter.batches[0] == []  # the settings are tried first
     assert [line for batch in shouter.batches for line in batch] == lines
     assert max(map(len, shouter.batches)) == 512
 

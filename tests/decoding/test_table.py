@@ -20,6 +20,8 @@ def decode(model: Scripted, requests: list[Request]) -> tuple[list[list[Hypothes
         {"n_beams": 2, "length_power": 0.0},
         {"n_beams": 4, "n_best": 3, "length_norm": "paper", "length_power": 0.6},
         {"n_beams": 5, "n_best": 5},
+        {"n_beams": 1, "min_length": 4},
+        {"n_beams": 3, "n_best": 2, "min_length": 5},
         {"n_beams": 30, "n_best": 30},  # more than there are tokens
     ],
 )

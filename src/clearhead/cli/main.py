@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from clearhead import __version__
+from clearhead.cli.run_options import refuse_contradictions, run_options
 from clearhead.errors import ClearheadError, nearest
 
 __all__ = ["main"]
@@ -137,16 +138,19 @@ def train(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
 @main.command()
 @FOLDER
 @click.argument("text", nargs=-1)
-@BEAMS
-def run(folder: Path, text: tuple[str, ...], n_beams: int) -> None:
+@run_options
+def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
     """Translate TEXT, or standard input line by line, with the model in FOLDER.
 
     Each TEXT gives one line. Without any, each line of standard input gives exactly one line of
-    output, in order; a blank line stays blank.
+    output, in order; a blank line stays blank. With --n-best each gives several lines, best first.
+    A line that is too long for the model is translated sentence by sentence. How many answers are
+    doubtful, because they lack a number or were cut, say, is told on standard error.
     """
+    refuse_contradictions(options)
     from clearhead.cli.run import run_model
 
-    run_model(folder, text, n_beams)
+    run_model(folder, text, **options)
 
 
 @main.command()
@@ -206,3 +210,23 @@ def demo(to: Path, n_steps: int) -> None:
     from clearhead.cli.demo import show_demo  # torch is loaded only when a verb needs it
 
     show_demo(to, n_steps)
+
+
+@main.command()
+@FOLDER
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.1, 3600),
+    default=5,
+    show_default=True,
+    help="How long each of the four workloads is measured.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def bench(folder: Path, seconds: float, as_json: bool) -> None:
+    """Measure how fast the model in FOLDER decodes here, beside CTranslate2 and Hugging Face.
+
+    The others take part if they are installed. All have the same weights and take turns.
+    """
+    from clearhead.cli.bench import show_bench
+
+    show_bench(folder, seconds, as_json)

@@ -1,29 +1,49 @@
 """`clearhead run`: a line in, a line out. Standard output holds translations and nothing else."""
 
 import io
+import json
+import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, Literal, cast
 
 import click
 
-from clearhead.tasks import Translator
+from clearhead.tasks import Translation, Translator
+from clearhead.tasks.glossary import read_glossary
+from clearhead.tasks.long_text import even
 
 __all__ = ["read_chunks", "run_model"]
+
+Form = Literal["text", "json", "stream"]
 
 N_LINES = 512
 N_BYTES = 1 << 16
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def run_model(folder: Path, texts: Sequence[str], n_beams: int) -> None:
-    """Translate the texts, or else standard input until it ends."""
+def run_model(
+    folder: Path,
+    texts: Sequence[str],
+    *,
+    glossary: Path | None = None,
+    flags: bool = False,
+    as_json: bool = False,
+    stream: bool = False,
+    **options: Any,
+) -> None:
+    """Translate the texts, or else standard input until it ends; `options` are settings."""
+    settings = {name: value for name, value in options.items() if value}
+    if glossary is not None:
+        settings["glossary"] = read_glossary(glossary)
     translator = Translator.load(folder)
+    translator([], **settings)  # wrong settings fail here, before anything is read
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # as the input, on every system
-    answers = _Answers(translator, n_beams, "text" if texts else "line")
+    form: Form = "json" if as_json else "stream" if stream else "text"
+    answers = _Answers(translator, settings, form, flags, "text" if texts else "line")
     if texts:
         # Bytes that are no UTF-8 arrive as lone surrogates, which are no text either.
         answers.write([text.encode("utf-8", "surrogatepass") for text in texts])
@@ -59,23 +79,49 @@ class _Answers:
     """Writes one line for each text, and remembers what must be told about them."""
 
     translator: Translator
-    n_beams: int
+    settings: dict[str, Any]
+    form: Form
+    tells_flags: bool
     unit: str
     n_read: int = 0
-    n_cut: int = 0
-    first_cut: int = 0
+    n_flagged: int = 0
+    first_flag: str = ""
     is_warned: bool = False
 
     def write(self, raw: Sequence[bytes]) -> None:
         """Translate texts; their answers leave the program at once."""
-        texts = [self._decode(data, self.n_read + i) for i, data in enumerate(raw, 1)]
-        for answer in self.translator(texts, n_beams=self.n_beams):
-            self.n_read += 1
-            print(answer.text)
-            if not answer.is_finished:
-                self.n_cut += 1
-                self.first_cut = self.first_cut or self.n_read
+        texts = [even(self._decode(data, self.n_read + i)) for i, data in enumerate(raw, 1)]
+        if self.form == "stream":
+            for text in texts:
+                self._write_stream(text)
+            return
+        for answer in self.translator(texts, **self.settings):
+            if self.form == "json":
+                print(json.dumps(_as_data(answer), ensure_ascii=False))
+            elif "n_best" in self.settings:
+                for rank, each in enumerate([answer, *answer.others], 1):
+                    print(f"{rank}\t{each.score:.4f}\t{each.text}")
+            else:
+                print(answer.text)
+            self._note(answer.flags)
         sys.stdout.flush()
+
+    def _write_stream(self, text: str) -> None:
+        parts = self.translator.stream(text, **self.settings)
+        for part in parts:
+            print(part, end="", flush=True)
+        print(flush=True)
+        self._note(parts.flags)
+
+    def _note(self, flags: Sequence[str]) -> None:
+        """Count an answer, and tell or remember what makes it doubtful."""
+        self.n_read += 1
+        if flags:
+            self.n_flagged += 1
+            self.first_flag = self.first_flag or f"{self.unit} {self.n_read:,}: {flags[0]}"
+        if self.tells_flags:
+            for flag in flags:
+                click.echo(f"{self.unit} {self.n_read:,}: {flag}", err=True)
 
     def _decode(self, data: bytes, number: int) -> str:
         if number == 1:
@@ -93,11 +139,28 @@ class _Answers:
             return data.decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Tell of answers that are not whole."""
-        if self.n_cut:
-            were = "answer was" if self.n_cut == 1 else "answers were"
+        """Tell of answers that are doubtful, unless each of them was told of."""
+        if self.n_flagged and not self.tells_flags:
+            are = "answer is" if self.n_flagged == 1 else "answers are"
             click.echo(
-                f"Warning: {self.n_cut:,} {were} cut, the first on {self.unit} "
-                f"{self.first_cut:,}: the model did not end within the longest length allowed",
+                f"Warning: {self.n_flagged:,} {are} doubtful (--flags tells why). "
+                f"The first on {self.first_flag}",
                 err=True,
             )
+
+
+def _as_data(answer: Translation) -> dict[str, Any]:
+    """An answer as JSON shows it."""
+    data: dict[str, Any] = {
+        "text": answer.text,
+        "score": round(answer.score, 6) if math.isfinite(answer.score) else None,
+        "is_finished": answer.is_finished,
+        "flags": answer.flags,
+        "tokens": answer.tokens,
+        "log_probs": [round(log_prob, 6) for log_prob in answer.log_probs],
+    }
+    if answer.others:
+        data["others"] = [_as_data(other) for other in answer.others]
+    if answer.alignment is not None:
+        data["alignment"] = asdict(answer.alignment)
+    return data

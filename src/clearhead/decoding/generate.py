@@ -155,7 +155,8 @@ def stream(
     while not decoding.is_idle:
         finished = decoding.step()
         if finished:
-            tokens = tuple(finished[0][1][0].tokens)
+            answers = finished[0][1]  # none, if nothing may be written
+            tokens = tuple(answers[0].tokens) if answers else ()
         else:
             tokens = decoding.written(request) if request.config.n_rows == 1 else ()
         yield from tokens[n_told:]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -103,10 +103,8 @@ class Separate:
             yield choice, _pairs(tokens, values), log_probs
 
 
-def best_tokens(
-    logits: Float[Tensor, "B V"], k: int
-) -> tuple[Int[Tensor, "B k"], Float[Tensor, "B k"]]:
-    """Rank the logits themselves, and make log-probabilities of the best few only."""
+def best_tokens(logits: Float[Tensor, "B V"], k: int) -> tuple[Tensor, Tensor]:
+    """Rank the logits themselves; return the k best tokens and their log-probabilities."""
     values, tokens = logits.topk(min(k, logits.shape[1]), dim=-1)
     return tokens, values.float() - logits.float().logsumexp(-1, keepdim=True)
 

@@ -1,7 +1,8 @@
 """Many beam searches as one table: what most requests ask for, without a loop over them.
 
 `Beam` says what a search is, rules, groups and required terms included. Here are the searches that
-ask for none of these. All of them take a step together, in a few operations on arrays:
+ask for none of these, but perhaps for a shortest length. All of them take a step together, in a few
+operations on arrays:
 
     candidates[search, row · k + rank] = total of the row + log-probability of its rank-th token
 
@@ -10,6 +11,7 @@ Each row of `candidates` is ranked; ends among the first `n_beams` are answers, 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,14 +28,14 @@ Finished = list[tuple[Request, list[Hypothesis]]]
 
 
 def is_simple(request: Request) -> bool:
-    """Whether a request is a beam search and nothing more."""
+    """Whether a request is a beam search and nothing more than the shortest length."""
     return (
         request.config.temperature == 0
         and request.config.n_groups == 1
         and not request.required
         and request.is_wrong is None
         and request.is_enough is None
-        and not has_rules(request)
+        and not has_rules(replace(request, config=replace(request.config, min_length=0)))
     )
 
 
@@ -67,8 +69,8 @@ class BeamTable:
         self.requests, self.eos = list(requests), eos
         self.config: DecodingConfig = requests[0].config
         n = len(requests)
-        # At most one candidate of a row is the end.
-        self.n_candidates = self.config.n_beams + (self.config.n_beams > 1)
+        # At most one candidate of a row is the end; greedy search may take it.
+        self.n_candidates = self.config.n_beams + (self.config.n_rows + self.config.min_length > 1)
         self.owners: Ints = np.arange(n)
         self.totals: Floats = np.zeros(n)
         self.newest: Ints = np.full(n, bos)
@@ -90,6 +92,8 @@ class BeamTable:
 
         Returns which row each new row goes on from, and the requests that have ended.
         """
+        if len(self.steps) < self.config.min_length:
+            log_probs = np.where(tokens == self.eos, -np.inf, log_probs)
         searching, places = np.unique(self.owners, return_inverse=True)
         firsts = np.searchsorted(self.owners, searching)
         n_beams, k = self.config.n_beams, tokens.shape[1]

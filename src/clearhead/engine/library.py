@@ -44,6 +44,7 @@ def load_library(path: Path) -> ctypes.CDLL:
         "ch_tensors_add": (None, [c_void_p, c_char_p, _floats, c_int, c_int]),
         "ch_model_new": (c_void_p, [POINTER(Shape), c_void_p, c_int, c_int, c_char_p]),
         "ch_model_free": (None, [c_void_p]),
+        "ch_model_positions": (None, [c_void_p, _floats, c_int]),
         "ch_model_bytes": (c_int64, [c_void_p]),
         "ch_session_new": (c_void_p, [c_void_p, _ints, _ints, c_int]),
         "ch_session_free": (None, [c_void_p]),

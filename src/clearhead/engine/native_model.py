@@ -8,6 +8,7 @@ It decodes as the model itself does, and gives the same answer to a sentence in 
 """
 
 import ctypes
+import threading
 from ctypes import POINTER, c_float, c_int32
 from typing import Any, Final, Literal, get_args
 
@@ -21,11 +22,22 @@ from clearhead.engine.library import Shape
 from clearhead.errors import ConfigError, InputError
 from clearhead.models import Transformer
 
-__all__ = ["NativeModel", "NativeState", "Precision"]
+__all__ = ["NativeModel", "NativeState", "Precision", "why_not"]
 
 Precision = Literal["float32", "bfloat16", "int8"]
 ACTIVATIONS: Final = {"relu": 1, "gelu": 2}
-N_POSITIONS: Final = 4096
+N_POSITIONS: Final = 512
+"""For how many positions there are vectors at first."""
+
+
+def why_not(model: Transformer) -> str | None:
+    """What the engine cannot do with this model; nothing if it can serve it."""
+    activation = model.config.block.activation
+    if activation not in ACTIVATIONS:
+        return f"the engine does not know the activation {activation!r}"
+    if model.config.positions != "sinusoidal":
+        return f"the engine does not know {model.config.positions} positions"
+    return None
 
 
 class NativeModel:
@@ -41,9 +53,11 @@ class NativeModel:
         kernels: str = "",
     ) -> None:
         config, block = model.config, model.config.block
-        if block.activation not in ACTIVATIONS:
-            raise ConfigError(f"the engine does not know the activation {block.activation!r}")
+        if problem := why_not(model):
+            raise ConfigError(problem)
         self.library, self.pad, self.n_tokens = library, config.pad, config.n_target_tokens
+        self.positions, self.n_positions = model.source_positions, 0
+        self.lock = threading.RLock()  # the threads of the engine work for one caller at a time
         shape = Shape(
             block.d_model, block.d_ff, block.n_heads, block.n_kv_heads or block.n_heads,
             config.n_encoder_layers, config.n_decoder_layers, block.norm == "pre",
@@ -57,17 +71,32 @@ class NativeModel:
             rows, columns = (1, *table.shape)[-2:]
             library.ch_tensors_add(tensors, name.encode(), _pointer(table), rows, columns)
         self.handle = library.ch_model_new(
-            ctypes.byref(shape), tensors, get_args(Precision).index(precision), n_threads,
+            ctypes.byref(shape),
+            tensors,
+            get_args(Precision).index(precision),
+            n_threads,
             kernels.encode(),
         )
         library.ch_tensors_free(tensors)
         if not self.handle:
             raise InputError(library.ch_error().decode())
+        self.reach(N_POSITIONS)
 
     def __del__(self) -> None:
         """Give the memory back."""
         if getattr(self, "handle", None):
             self.library.ch_model_free(self.handle)
+
+    def reach(self, n_positions: int) -> None:
+        """Make vectors for so many positions, and for some more, if there are fewer."""
+        if n_positions <= self.n_positions:
+            return
+        n = n_positions + n_positions // 2
+        vectors = self.positions(n).detach().float().cpu().numpy()
+        table = np.ascontiguousarray(vectors.reshape(n, -1))
+        with self.lock:
+            self.library.ch_model_positions(self.handle, _pointer(table), n)
+            self.n_positions = n
 
     @property
     def n_bytes(self) -> int:
@@ -81,6 +110,7 @@ class NativeModel:
         lengths = np.where(
             is_token.any(1), rows.shape[1] - is_token[:, ::-1].argmax(1), 1
         )  # up to the last token that is not padding
+        self.reach(int(lengths.max()))
         tokens = np.concatenate([row[:n] for row, n in zip(rows, lengths, strict=True)])
         return NativeState(self, tokens.astype(np.int32), lengths.astype(np.int32))
 
@@ -104,9 +134,11 @@ class NativeState:
         self, model: NativeModel, tokens: NDArray[np.int32], lengths: NDArray[np.int32]
     ) -> None:
         self.model, self.library, self.n_rows = model, model.library, len(lengths)
-        self.handle = self.library.ch_session_new(
-            model.handle, _pointer(tokens), _pointer(lengths), len(lengths)
-        )
+        self.length = 0
+        with model.lock:
+            self.handle = self.library.ch_session_new(
+                model.handle, _pointer(tokens), _pointer(lengths), len(lengths)
+            )
         if not self.handle:
             raise InputError(self.library.ch_error().decode())
 
@@ -129,21 +161,25 @@ class NativeState:
     def step(self, tokens: NDArray[np.int32]) -> NDArray[np.float32]:
         """One position for every row; return the logits."""
         logits = np.empty((self.n_rows, self.model.n_tokens), np.float32)
-        self._check(self.library.ch_session_step(self.handle, _pointer(tokens), _pointer(logits)))
+        self._run(self.library.ch_session_step, _pointer(tokens), _pointer(logits))
         return logits
 
     def best(
         self, tokens: NDArray[np.int32], k: int
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """One position for every row; return the k best next tokens, and their log-probs."""
+        k = min(k, self.model.n_tokens)
         best = np.empty((self.n_rows, k), np.int32)
         log_probs = np.empty((self.n_rows, k), np.float32)
-        self._check(
-            self.library.ch_session_best(
-                self.handle, _pointer(tokens), k, _pointer(best), _pointer(log_probs)
-            )
-        )
+        given = _pointer(tokens), k, _pointer(best), _pointer(log_probs)
+        self._run(self.library.ch_session_best, *given)
         return best, log_probs
+
+    def _run(self, function: Any, *given: Any) -> None:
+        self.model.reach(self.length + 1)
+        with self.model.lock:
+            self._check(function(self.handle, *given))
+        self.length += 1
 
     def _check(self, failed: int) -> None:
         if failed:
@@ -165,5 +201,4 @@ def _tensors(model: Transformer) -> dict[str, Tensor]:
     if not model.config.is_joint:
         found["target_embedding"] = model.target_embedding.weight
     found["output"] = model.output.weight
-    found["positions"] = model.source_positions(N_POSITIONS).detach().reshape(N_POSITIONS, -1)
     return found

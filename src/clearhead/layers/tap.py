@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from clearhead.errors import InputError
 from clearhead.shapes import axis_names
 
-__all__ = ["Tap", "listen", "points", "remember_listeners"]
+__all__ = ["Tap", "is_heard", "listen", "points", "remember_listeners"]
 
 Handler = Callable[[Tensor], Tensor]
 
@@ -63,6 +63,14 @@ def listen(handlers: Mapping[Tap, Handler]) -> Iterator[None]:
         yield
     finally:
         _handlers.reset(token)
+
+
+def is_heard(model: nn.Module) -> bool:
+    """Whether anybody listens to a place in `model` now."""
+    handlers = _handlers.get()
+    if not handlers:
+        return False
+    return any(isinstance(part, Tap) and part in handlers for part in model.modules())
 
 
 def remember_listeners(run: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -20,6 +20,7 @@ from clearhead.models import Transformer
 from clearhead.tasks.corpus import Corpus, Tell, survey, write_tokens
 from clearhead.tasks.evaluate import evaluate
 from clearhead.tasks.folder import ModelFolder, put_weights, save_folder
+from clearhead.tasks.long_text import source_lengths
 from clearhead.tasks.plan import Facts, Forecast, Plan, Speed, make_plan, smaller_size, usual_size
 from clearhead.tasks.probe import probe
 from clearhead.tasks.report import write_report
@@ -79,7 +80,8 @@ def train(
     _check_space(to, forecast.n_parameters)
     tell("plan", {"plan": plan, "forecast": forecast})
     model = _build(plan, where)
-    translator = Translator(model, tokenizer, {})
+    card = _begin_card(corpus, plan, forecast, shards)
+    translator = Translator(model, tokenizer, card)
     trainer = Trainer(
         model,
         Batches(shards, plan.n_batch_tokens, plan.training.seed),
@@ -93,17 +95,8 @@ def train(
     put_weights(model, read_checkpoint(trainer.checkpoints.best)[0], trainer.checkpoints.best)
     model.eval()
     evaluation = evaluate(translator, corpus.test)
-    card = {
-        "task": "translate",
-        "languages": list(corpus.report.names),
-        "n_parameters": model.n_parameters,
-        "data": {**corpus.report.to_dict(), "fingerprint": corpus.fingerprint},
-        "held_out": {"validation": len(corpus.validation), "test": len(corpus.test)},
-        "plan": plan.to_dict(),
-        "forecast": asdict(forecast),
-        "training": asdict(outcome),
-        "scores": [asdict(each) for each in evaluation.scores],
-    }
+    card["training"] = asdict(outcome)
+    card["scores"] = [asdict(each) for each in evaluation.scores]
     save_folder(to, ModelFolder(model, tokenizer, card))
     report = to / "report.html"
     write_report(report, card, trainer.journal.read(), evaluation.samples)
@@ -111,7 +104,21 @@ def train(
         "scores",
         {"scores": evaluation.scores, "outcome": outcome, "folder": to, "report": report},
     )
-    return Translator(model, tokenizer, card)
+    return translator
+
+
+def _begin_card(corpus: Corpus, plan: Plan, forecast: Forecast, shards: Shards) -> dict[str, Any]:
+    """What is known before the first step; how it went comes at the end."""
+    data = {**corpus.report.to_dict(), "fingerprint": corpus.fingerprint}
+    return {
+        "task": "translate",
+        "languages": list(corpus.report.names),
+        "n_parameters": forecast.n_parameters,
+        "data": {**data, "lengths": source_lengths(shards)},
+        "held_out": {"validation": len(corpus.validation), "test": len(corpus.test)},
+        "plan": plan.to_dict(),
+        "forecast": asdict(forecast),
+    }
 
 
 def _claim(to: Path) -> Path:

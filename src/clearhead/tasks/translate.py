@@ -2,108 +2,196 @@
 
 translator = Translator.load("en-hi")
 translator("How are you?").text
+translator(["How are you?", "Thank you."], n_beams=1, forbidden=["आप"])
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
 import torch
 
-from clearhead.decoding import DecodingConfig, Hypothesis, Request, generate
+from clearhead.decoding import Hypothesis, Request, generate, stream
+from clearhead.engine import Engine, Wanted, choose
 from clearhead.errors import InputError
 from clearhead.models import Transformer
+from clearhead.models.interface import StepDecoder
+from clearhead.tasks.alignment import align
+from clearhead.tasks.answer_stream import AnswerStream
 from clearhead.tasks.folder import load_folder
+from clearhead.tasks.long_text import cut, even, has_lines, longest_in
+from clearhead.tasks.settings import Settings, max_length_for, read_settings
+from clearhead.tasks.translation import Translation, join_translations
 from clearhead.text import Tokenizer
+from clearhead.text.sentences import Piece
 
 __all__ = ["Translation", "Translator", "max_length_for"]
 
-
-@dataclass(frozen=True)
-class Translation:
-    """One answer. The score is the mean log-probability of its tokens."""
-
-    text: str
-    score: float
-    tokens: list[str]
-    is_finished: bool
-    """False when the answer had to be cut at its longest allowed length."""
+N_TOKENS = 2048
+"""About how many source tokens are decoded together."""
 
 
 class Translator:
     """A trained model with its tokenizer: call it with a text, or with several."""
 
-    def __init__(self, model: Transformer, tokenizer: Tokenizer, card: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        model: Transformer,
+        tokenizer: Tokenizer,
+        card: dict[str, Any],
+        engine: Engine | None = None,
+    ) -> None:
         self.model, self.tokenizer, self.card = model.eval(), tokenizer, card
+        self.engine = engine
+        """The faster path of a model that is not trained any more."""
 
     @classmethod
-    def load(cls, folder: str | Path) -> "Translator":
-        """Open a model folder."""
+    def load(cls, folder: str | Path, precision: Wanted = "auto") -> "Translator":
+        """Open a model folder; `precision` is that of the engine, see `engine.choose`."""
         contents = load_folder(Path(folder))
-        return cls(contents.model, contents.tokenizer, contents.card)
+        engine = Engine(contents.model, *choose(contents.model, precision))
+        return cls(contents.model, contents.tokenizer, contents.card, engine)
 
     @property
     def device(self) -> torch.device:
         """Where the model is."""
         return next(self.model.parameters()).device
 
-    @overload
-    def __call__(self, text: str, *, n_beams: int = ...) -> Translation: ...
-    @overload
-    def __call__(self, text: list[str], *, n_beams: int = ...) -> list[Translation]: ...
-    def __call__(
-        self, text: str | list[str], *, n_beams: int = 5
-    ) -> Translation | list[Translation]:
-        """Translate a text, or several in their order. A blank text stays blank."""
-        if isinstance(text, str):
-            return self._translate([text], n_beams)[0]
-        return self._translate(text, n_beams)
+    @property
+    def _decoder(self) -> StepDecoder[Any]:
+        return self.engine or self.model
 
-    def _translate(self, texts: list[str], n_beams: int, n_tokens: int = 2048) -> list[Translation]:
-        """Batches of similar length, the answers put back in the order of the texts."""
-        even = [" ".join(text.split()) for text in texts]  # as the doctor evens the training data
-        ids = self.tokenizer.encode_batch(even)
-        rows = [[*row, self.tokenizer.eos] if row else [] for row in ids]
-        answers: list[Translation | None] = [None] * len(rows)
-        config = DecodingConfig(n_beams=n_beams)
-        for places in _similar_lengths([len(row) for row in rows], n_tokens):
-            found = generate(
-                self.model,
+    @overload
+    def __call__(self, text: str, **settings: Any) -> Translation: ...
+    @overload
+    def __call__(self, text: list[str], **settings: Any) -> list[Translation]: ...
+    def __call__(self, text: str | list[str], **settings: Any) -> Translation | list[Translation]:
+        """Translate a text, or several in their order. A blank text stays blank.
+
+        Settings are the fields of `DecodingConfig`, such as `n_beams`, and those of `Settings`:
+        `max_length`, `prefix`, `forbidden`, `stop`, `glossary` and `alignment`.
+        """
+        wanted = read_settings(settings, self.tokenizer)
+        if isinstance(text, str):
+            return self._translate([text], wanted)[0]
+        return self._translate(list(text), wanted)
+
+    def stream(self, text: str, **settings: Any) -> AnswerStream:
+        """Translate a text, and give each piece of the answer as soon as it is final.
+
+        Settings as for a call, but one beam if no number is given: it writes word by word. Several
+        beams, which a glossary needs, give sentence by sentence.
+        """
+        if not settings.get("glossary"):
+            settings = {"n_beams": 1, **settings}
+        wanted = read_settings(settings, self.tokenizer)
+        if wanted.decoding.n_best > 1 or wanted.alignment:
+            raise InputError(
+                "a stream is one answer without its alignment: leave out n_best and alignment"
+            )
+        ((pieces, rows),) = self._cut([text], wanted)
+        return AnswerStream(pieces, self._requests(pieces, rows, wanted), wanted, self._stream)
+
+    def _translate(self, texts: Sequence[str], settings: Settings) -> list[Translation]:
+        """All sentences of all texts together, the answers put back where they belong."""
+        parts = list(self._cut(texts, settings))
+        requests = [self._requests(pieces, rows, settings) for pieces, rows in parts]
+        found = iter(self._generate([request for some in requests for request in some]))
+        return [
+            join_translations(
+                pieces,
                 [
-                    Request(rows[place], max_length_for(len(rows[place])), config)
-                    for place in places
+                    self._answer(sentence, request, next(found), settings)
+                    for sentence, request in zip(_sentences(pieces), some, strict=True)
                 ],
+                settings.decoding,
+            )
+            for (pieces, _), some in zip(parts, requests, strict=True)
+        ]
+
+    def _cut(
+        self, texts: Sequence[str], settings: Settings
+    ) -> Iterator[tuple[list[Piece], list[list[int]]]]:
+        """The pieces of each text, and the tokens of those that are sentences."""
+        language = (self.card.get("languages") or [None])[0]
+        longest = longest_in(self.card)
+        lines = [even(text) for text in texts]
+        for text, line, row in zip(texts, lines, self.tokenizer.encode_batch(lines), strict=True):
+            if not has_lines(text) and len(row) <= longest:
+                yield ([Piece(line, True)], [row]) if row else ([], [])
+                continue
+            pieces = cut(text, language, longest, self.tokenizer)
+            sentences = list(_sentences(pieces))
+            if settings.prefix and len(sentences) > 1:
+                raise InputError(
+                    f"a prefix begins one sentence, and {line[:30]!r}… becomes {len(sentences)}: "
+                    "translate them one by one, or leave out the prefix"
+                )
+            yield pieces, self.tokenizer.encode_batch(sentences)
+
+    def _requests(
+        self, pieces: Sequence[Piece], rows: Sequence[list[int]], settings: Settings
+    ) -> list[Request]:
+        pairs = zip(_sentences(pieces), rows, strict=True)
+        return [settings.request(sentence, row) for sentence, row in pairs]
+
+    def _answer(
+        self, sentence: str, request: Request, found: Sequence[Hypothesis], settings: Settings
+    ) -> Translation:
+        """The best answer to a sentence, with the others; an empty one if none is allowed."""
+        answers = [
+            Translation(
+                text=settings.text(hypothesis.tokens),
+                score=hypothesis.score,
+                tokens=self.tokenizer.tokens(hypothesis.tokens),
+                is_finished=hypothesis.is_finished,
+                log_probs=hypothesis.log_probs,
+                source=sentence,
+                terms=tuple(settings.terms(sentence)),
+                alignment=align(self.model, self.tokenizer, request.source, hypothesis.tokens)
+                if settings.alignment
+                else None,
+            )
+            for hypothesis in found or [Hypothesis([], [], float("-inf"), False)]
+        ]
+        return replace(answers[0], others=answers[1:])
+
+    def _generate(self, requests: Sequence[Request]) -> list[list[Hypothesis]]:
+        """Decode in batches of similar length. All decoding but streams goes through here."""
+        answers: list[list[Hypothesis]] = [[] for _ in requests]
+        for places in _similar_lengths([len(request.source) for request in requests], N_TOKENS):
+            found = generate(
+                self._decoder,
+                [requests[place] for place in places],
                 bos=self.tokenizer.bos,
                 eos=self.tokenizer.eos,
                 pad=self.tokenizer.pad,
                 device=self.device,
             )
             for place, hypotheses in zip(places, found, strict=True):
-                answers[place] = self._answer(hypotheses[0])
-        blank = Translation("", 0.0, [], True)
-        return [blank if answer is None else answer for answer in answers]
+                answers[place] = hypotheses
+        return answers
 
-    def _answer(self, hypothesis: Hypothesis) -> Translation:
-        return Translation(
-            # One line in, one line out: a model may have learned to write a line break.
-            " ".join(self.tokenizer.decode(hypothesis.tokens).split()),
-            hypothesis.score,
-            self.tokenizer.tokens(hypothesis.tokens),
-            hypothesis.is_finished,
+    def _stream(self, request: Request) -> Iterator[int]:
+        """Decode one request token by token."""
+        return stream(
+            self._decoder,
+            request,
+            bos=self.tokenizer.bos,
+            eos=self.tokenizer.eos,
+            pad=self.tokenizer.pad,
+            device=self.device,
         )
 
 
-def max_length_for(n_source_tokens: int) -> int:
-    """The longest answer that is allowed: generous, but an end that never comes is cut off."""
-    return 2 * n_source_tokens + 20
+def _sentences(pieces: Iterable[Piece]) -> Iterator[str]:
+    return (even(piece.text) for piece in pieces if piece.is_sentence)
 
 
-def _similar_lengths(lengths: list[int], n_tokens: int) -> Iterator[list[int]]:
-    """Places of texts that are not blank, in groups of about `n_tokens` padded tokens."""
-    if n_tokens < 1:
-        raise InputError(f"n_tokens={n_tokens} must be at least 1")
-    order = sorted((place for place, n in enumerate(lengths) if n), key=lambda p: -lengths[p])
+def _similar_lengths(lengths: Sequence[int], n_tokens: int) -> Iterator[list[int]]:
+    """Places in groups of about `n_tokens` padded tokens, the longest first."""
+    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     while order:
         n_rows = max(1, n_tokens // lengths[order[0]])
         yield order[:n_rows]

@@ -23,9 +23,7 @@ auto guarded(Work work, decltype(work()) otherwise) -> decltype(work()) {
 }
 
 const Kernels* kernels_named(const char* name) {
-    const Kernels* all[] = {avx2_kernels(), plain_kernels()};
-    for (const Kernels* one : all)
-        if (one && (!*name || !std::strcmp(one->name, name))) return one;
+    if (const Kernels* found = find_kernels(name)) return found;
     throw std::runtime_error(std::string("this machine has no kernels named ") + name);
 }
 
@@ -56,6 +54,9 @@ void* ch_model_new(const Shape* shape, void* tensors, int precision, int n_threa
         nullptr);
 }
 void ch_model_free(void* model) { delete static_cast<Transformer*>(model); }
+void ch_model_positions(void* model, const float* vectors, int n) {
+    static_cast<Transformer*>(model)->set_positions(vectors, n);
+}
 int64_t ch_model_bytes(void* model) { return static_cast<Transformer*>(model)->n_bytes(); }
 
 void* ch_session_new(void* model, const int32_t* tokens, const int32_t* lengths, int n_sources) {

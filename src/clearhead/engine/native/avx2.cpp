@@ -2,124 +2,116 @@
 #include "kernels.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#pragma GCC target("avx2,fma")
 #include <immintrin.h>
 
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC target("avx2,fma")
+#endif
+
 namespace clearhead {
+
+namespace {
+
+using Floats = __m256;
+constexpr int kLanes = 8;
+
+// 16 registers: 8 or 10 are sums, the others are for weights, inputs and products on the way.
+constexpr int kFloatRows = 5, kByteRows = 2;
+constexpr int float_blocks_for(int n_rows) { return n_rows == 1 ? 4 : n_rows <= 3 ? 2 : 1; }
+constexpr int byte_blocks_for(int) { return 2; }
+
+inline Floats all(float x) { return _mm256_set1_ps(x); }
+inline Floats load(const float* from) { return _mm256_loadu_ps(from); }
+inline void store(float* to, Floats x) { _mm256_storeu_ps(to, x); }
+inline Floats multiply_add(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+inline Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }  // b if one is NaN
+inline Floats smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
+
+// Lanes before n are all ones.
+inline __m256i lanes_before(int n) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+// Only the first n lanes; the others are zero.
+inline Floats first_of(Floats x, int n) {
+    return n == kLanes ? x : _mm256_and_ps(x, _mm256_castsi256_ps(lanes_before(n)));
+}
+inline Floats load_some(const float* from, int n) {
+    return n == kLanes ? load(from) : _mm256_maskload_ps(from, lanes_before(n));
+}
+inline void store_some(float* to, Floats x, int n) {
+    float lanes[kLanes];
+    if (n == kLanes) return store(to, x);
+    store(lanes, x);
+    __builtin_memcpy(to, lanes, n * sizeof(float));
+}
+
+// Round to the nearest whole numbers, of two to the even one.
+inline void store_rounded(int8_t* to, Floats x) {
+    __m256i whole = _mm256_cvtps_epi32(x);
+    __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(whole),
+                                    _mm256_extracti128_si256(whole, 1));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packs_epi16(words, words));
+}
+
+inline float sum_of(Floats x) {
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+inline float largest_of(Floats x) {
+    __m128 four = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+
+}  // namespace
 
 #include "rows.inc"
 
 namespace {
 
-constexpr int kRows = 4;  // rows that share what is read of the weights
+// x · w = |x| · ±w. Where x is negative, all bits of w are turned over instead, which is −w − 1:
+// the sum over a row misses Σ |x| of its negative x. |x| ≤ 127, so two products fit into 16 bits.
+using Bytes = __m256i;
 
-inline __m256 load_eight(const float* weights) { return _mm256_loadu_ps(weights); }
+struct FourInputs {
+    Bytes size, sign;
+};
 
-inline __m256 load_eight(const uint16_t* weights) {
-    __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(weights));
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+inline FourInputs four_inputs(const int8_t* q) {
+    int32_t four;
+    __builtin_memcpy(&four, q, sizeof four);
+    Bytes x = _mm256_set1_epi32(four);
+    return {_mm256_abs_epi8(x), _mm256_cmpgt_epi8(_mm256_setzero_si256(), x)};
 }
 
-// Some rows by 16 outputs, two sums to a row; the weights of an input are read once.
-template <int n_rows, typename Number>
-void block_of_rows(const Number* all, const float* x, int64_t x_step, const Weights& w, int block,
-                   Activation activation, float* y, int64_t y_step) {
-    const Number* weights = all + static_cast<int64_t>(block) * w.n_in * kBlock;
-    __m256 low[n_rows], high[n_rows];
-    for (int m = 0; m < n_rows; ++m) low[m] = high[m] = _mm256_setzero_ps();
-    for (int i = 0; i < w.n_in; ++i) {
-        __m256 w0 = load_eight(weights + i * kBlock);
-        __m256 w1 = load_eight(weights + i * kBlock + 8);
-        for (int m = 0; m < n_rows; ++m) {
-            __m256 xi = _mm256_broadcast_ss(x + m * x_step + i);
-            low[m] = _mm256_fmadd_ps(xi, w0, low[m]);
-            high[m] = _mm256_fmadd_ps(xi, w1, high[m]);
-        }
-    }
-    for (int m = 0; m < n_rows; ++m) {
-        float sums[kBlock];
-        _mm256_storeu_ps(sums, low[m]);
-        _mm256_storeu_ps(sums + 8, high[m]);
-        finish(sums, w, block, activation, y + m * y_step);
-    }
+inline Bytes weight_bytes(const int8_t* from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
 
-template <typename Number>
-void product_of(const Number* weights, const float* x, int64_t x_step, int n_rows, const Weights& w,
-                int begin, int end, Activation activation, float* y, int64_t y_step) {
-    for (int block = begin; block < end; ++block) {
-        int m = 0;
-        for (; m + kRows <= n_rows; m += kRows)
-            block_of_rows<kRows>(weights, x + m * x_step, x_step, w, block, activation,
-                                 y + m * y_step, y_step);
-        for (; m < n_rows; ++m)
-            block_of_rows<1>(weights, x + m * x_step, x_step, w, block, activation, y + m * y_step,
-                             y_step);
-    }
+inline Ints add_products(Ints sums, FourInputs x, Bytes w) {
+    Bytes pairs = _mm256_maddubs_epi16(x.size, _mm256_xor_si256(w, x.sign));
+    return sums + reinterpret_cast<Ints>(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 
-void product(const float* x, int64_t x_step, int n_rows, const Weights& w, int begin, int end,
-             Activation activation, float* y, int64_t y_step) {
-    product_of(w.floats, x, x_step, n_rows, w, begin, end, activation, y, y_step);
+inline int32_t beginning_of(const int8_t* q, int n) {
+    int32_t sum = 0;
+    for (int i = 0; i < n; ++i) sum -= q[i] < 0 ? q[i] : 0;
+    return sum;
 }
 
-void product_bfloat16(const float* x, int64_t x_step, int n_rows, const Weights& w, int begin,
-                      int end, Activation activation, float* y, int64_t y_step) {
-    product_of(w.halves, x, x_step, n_rows, w, begin, end, activation, y, y_step);
-}
+}  // namespace
 
-// Four products of bytes are added to each of 8 sums. AVX2 multiplies bytes only when one side has
-// no sign; so the sign of x goes to w. |x|, |w| ≤ 127: two products fit into 16 bits.
-inline __m256i add_products(__m256i sums, __m256i x_size, __m256i x, __m256i w) {
-    __m256i pairs = _mm256_maddubs_epi16(x_size, _mm256_sign_epi8(w, x));
-    return _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-}
+#include "products.inc"
 
-template <int n_rows>
-void block_of_bytes(const int8_t* q, int64_t q_step, const float* scale, const Weights& w,
-                    int block, Activation activation, float* y, int64_t y_step) {
-    const int8_t* weights = w.bytes + static_cast<int64_t>(block) * w.n_in_padded * kBlock;
-    __m256i low[n_rows], high[n_rows];
-    for (int m = 0; m < n_rows; ++m) low[m] = high[m] = _mm256_setzero_si256();
-    for (int i = 0; i < w.n_in_padded; i += 4) {
-        auto from = reinterpret_cast<const __m256i*>(weights + i * kBlock);
-        __m256i w0 = _mm256_loadu_si256(from), w1 = _mm256_loadu_si256(from + 1);
-        for (int m = 0; m < n_rows; ++m) {
-            int32_t four;
-            __builtin_memcpy(&four, q + m * q_step + i, 4);
-            __m256i x = _mm256_set1_epi32(four), size = _mm256_abs_epi8(x);
-            low[m] = add_products(low[m], size, x, w0);
-            high[m] = add_products(high[m], size, x, w1);
-        }
-    }
-    for (int m = 0; m < n_rows; ++m) {
-        __m256 unit = _mm256_set1_ps(scale[m]);
-        const float* scales = w.scales + block * kBlock;
-        float sums[kBlock];
-        _mm256_storeu_ps(sums, _mm256_mul_ps(_mm256_cvtepi32_ps(low[m]),
-                                             _mm256_mul_ps(unit, _mm256_loadu_ps(scales))));
-        _mm256_storeu_ps(sums + 8, _mm256_mul_ps(_mm256_cvtepi32_ps(high[m]),
-                                                 _mm256_mul_ps(unit, _mm256_loadu_ps(scales + 8))));
-        finish(sums, w, block, activation, y + m * y_step);
-    }
-}
+namespace {
 
-void product_int8(const int8_t* q, int64_t q_step, const float* scale, int n_rows,
-                  const Weights& w, int begin, int end, Activation activation, float* y,
-                  int64_t y_step) {
-    for (int block = begin; block < end; ++block) {
-        int m = 0;
-        for (; m + kRows <= n_rows; m += kRows)
-            block_of_bytes<kRows>(q + m * q_step, q_step, scale + m, w, block, activation,
-                                  y + m * y_step, y_step);
-        for (; m < n_rows; ++m)
-            block_of_bytes<1>(q + m * q_step, q_step, scale + m, w, block, activation,
-                              y + m * y_step, y_step);
-    }
-}
-
-const Kernels kernels = {"avx2",       product,        product_bfloat16, product_int8,
-                         quantise_row, layer_norm_row, attend_row,       best_of_row};
+const Kernels kernels = {"avx2",   product,    product_bfloat16, product_int8, finish_int8,
+                         quantise, layer_norm, attend,           best};
 
 }  // namespace
 
@@ -128,6 +120,10 @@ const Kernels* avx2_kernels() {
 }
 
 }  // namespace clearhead
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
 
 #else
 namespace clearhead {

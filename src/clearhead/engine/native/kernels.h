@@ -1,7 +1,8 @@
 // The kernels: what the engine computes with, once for each kind of processor.
 //
 // A kernel works on one row at a time, or on several rows that do not mix: the result of a row
-// never depends on its neighbours, so a sentence has the same answer in every batch.
+// never depends on its neighbours, so a sentence has the same answer in every batch. Products of
+// bytes give the same bits on every processor; sums of floats are added in another order.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,9 @@ enum class Activation : int { none = 0, relu = 1, gelu = 2 };
 
 // A matrix W of (n_out, n_in) whose rows are taken in blocks of 16, see `linear.h`.
 //   float32   block, input, 16 outputs
-//   bfloat16  the same; the upper half of a float32
+//   bfloat16  block, two inputs, 16 outputs × 2 inputs; the upper half of a float32
 //   int8      block, four inputs, 16 outputs × 4 inputs; a row's numbers times its scale are W
+// Where there is no further input or output, there are zeros.
 struct Weights {
     int n_in = 0;
     int n_out = 0;
@@ -24,8 +26,8 @@ struct Weights {
     const float* floats = nullptr;
     const uint16_t* halves = nullptr;
     const int8_t* bytes = nullptr;
-    const float* scales = nullptr;
-    const float* bias = nullptr;  // may be absent
+    const float* scales = nullptr;  // for whole blocks
+    const float* bias = nullptr;    // for whole blocks; zeros if W has none
 };
 
 // Where the keys or values of one head are: position i is at start + (row[i] · n_places + i) · step.
@@ -35,6 +37,11 @@ struct Places {
     const int32_t* row;
     int64_t n_places;
     int64_t step;
+
+    const float* at(int i) const {
+        int64_t first = row ? row[i] * n_places : 0;
+        return start + (first + i) * step;
+    }
 };
 
 struct Kernels {
@@ -53,10 +60,14 @@ struct Kernels {
                          const Weights& w, int begin, int end, Activation activation, float* y,
                          int64_t y_step);
 
+    // The end of such a product, for one block: 16 sums of each row become its outputs.
+    void (*finish_int8)(const int32_t* sums, const float* scale, int n_rows, const Weights& w,
+                        int block, Activation activation, float* y, int64_t y_step);
+
     // Round a row to bytes from −127 to 127; return what one of them is worth.
     float (*quantise)(const float* x, int n, int8_t* q, int n_padded);
 
-    // (x − mean) / √(variance + eps) · weight + bias
+    // (x − mean) / √(variance + eps) · weight + bias; y may be x.
     void (*layer_norm)(const float* x, const float* weight, const float* bias, float eps, int n,
                        float* y);
 
@@ -68,7 +79,13 @@ struct Kernels {
     void (*best)(const float* logits, int n, int k, int32_t* tokens, float* log_probs);
 };
 
+// nullptr if this build or this processor has no such thing.
+const Kernels* amx_kernels();
+const Kernels* avx512_kernels();
+const Kernels* avx2_kernels();
 const Kernels* plain_kernels();
-const Kernels* avx2_kernels();  // nullptr if this build or this processor has no such thing
+
+// The best of this machine, or those of a name; nullptr if there are none.
+const Kernels* find_kernels(const char* name);
 
 }  // namespace clearhead

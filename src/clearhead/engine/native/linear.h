@@ -1,6 +1,7 @@
-// A linear map with its weights packed for the kernels, in float32 or in bytes.
+// A linear map with its weights packed for the kernels, in float32, bfloat16 or bytes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -20,18 +21,20 @@ class Linear {
         weights_.n_in = n_in;
         weights_.n_out = n_out;
         weights_.n_in_padded = (n_in + 3) / 4 * 4;
-        if (bias) bias_.assign(bias, bias + n_out);
+        bias_.assign(static_cast<size_t>(n_blocks()) * kBlock, 0.0f);
+        if (bias) std::copy_n(bias, n_out, bias_.begin());
         if (precision == Precision::int8) pack_bytes(w);
-        if (precision == Precision::bfloat16) pack_in_blocks(w, halves_, to_bfloat16);
-        if (precision == Precision::float32) pack_in_blocks(w, floats_, [](float x) { return x; });
+        if (precision == Precision::bfloat16) pack(w, 2, halves_, to_bfloat16);
+        if (precision == Precision::float32) pack(w, 1, floats_, [](float x) { return x; });
         weights_.floats = floats_.data();
         weights_.halves = halves_.data();
-        weights_.bias = bias ? bias_.data() : nullptr;
+        weights_.bias = bias_.data();
     }
     Linear(const Linear&) = delete;
 
     int n_in() const { return weights_.n_in; }
     int n_out() const { return weights_.n_out; }
+    const Weights& weights() const { return weights_; }
     int n_blocks() const { return (weights_.n_out + kBlock - 1) / kBlock; }
     int64_t n_bytes() const {
         return floats_.size() * sizeof(float) + halves_.size() * sizeof(uint16_t) + bytes_.size() +
@@ -65,14 +68,17 @@ class Linear {
     }
 
   private:
+    // Block, some inputs, 16 outputs × these inputs; see `Weights`.
     template <typename Number, typename Convert>
-    void pack_in_blocks(const float* w, std::vector<Number>& packed, Convert convert) {
-        int n_in = weights_.n_in;
-        packed.assign(static_cast<size_t>(n_blocks()) * n_in * kBlock, Number{});
-        for (int o = 0; o < weights_.n_out; ++o)
+    void pack(const float* w, int n_parts, std::vector<Number>& packed, Convert convert) {
+        int n_in = weights_.n_in, padded = (n_in + n_parts - 1) / n_parts * n_parts;
+        packed.assign(static_cast<size_t>(n_blocks()) * padded * kBlock, Number{});
+        for (int o = 0; o < weights_.n_out; ++o) {
+            Number* block = packed.data() + static_cast<size_t>(o / kBlock) * padded * kBlock;
             for (int i = 0; i < n_in; ++i)
-                packed[(static_cast<size_t>(o / kBlock) * n_in + i) * kBlock + o % kBlock] =
+                block[(i / n_parts * kBlock + o % kBlock) * n_parts + i % n_parts] =
                     convert(w[static_cast<size_t>(o) * n_in + i]);
+        }
     }
 
     // Round to the nearest number with eight binary digits; of two, to the even one.
@@ -84,19 +90,16 @@ class Linear {
 
     // Each output has its own unit: its largest weight is 127.
     void pack_bytes(const float* w) {
+        const Kernels& kernels = *find_kernels("");
         int n_in = weights_.n_in, padded = weights_.n_in_padded;
         bytes_.assign(static_cast<size_t>(n_blocks()) * padded * kBlock, 0);
         scales_.assign(static_cast<size_t>(n_blocks()) * kBlock, 0.0f);
+        std::vector<int8_t> row(padded);
         for (int o = 0; o < weights_.n_out; ++o) {
-            const float* row = w + static_cast<size_t>(o) * n_in;
-            float largest = 0.0f;
-            for (int i = 0; i < n_in; ++i) largest = std::fmax(largest, std::fabs(row[i]));
-            float unit = largest > 0.0f ? largest / 127.0f : 1.0f;
-            scales_[o] = unit;
+            scales_[o] = kernels.quantise(w + static_cast<size_t>(o) * n_in, n_in, row.data(), padded);
             int8_t* block = bytes_.data() + static_cast<size_t>(o / kBlock) * padded * kBlock;
-            for (int i = 0; i < n_in; ++i)
-                block[i / 4 * 4 * kBlock + o % kBlock * 4 + i % 4] =
-                    static_cast<int8_t>(std::lround(row[i] / unit));
+            for (int i = 0; i < padded; i += 4)
+                std::copy_n(row.data() + i, 4, block + i * kBlock + o % kBlock * 4);
         }
         weights_.bytes = bytes_.data();
         weights_.scales = scales_.data();

@@ -126,8 +126,11 @@ Transformer::Transformer(const Shape& s, const Tensors& tensors, Precision preci
     if (tensors.find("target_embedding"))
         target_embedding_ = copy_of(tensors.at("target_embedding"));
     output_ = linear_of(tensors, "output", "", 0, shape.n_target_tokens, precision);
-    positions_ = copy_of(tensors.at("positions"));
-    n_positions_ = tensors.at("positions").n_rows;
+}
+
+void Transformer::set_positions(const float* vectors, int n) {
+    positions_.assign(vectors, vectors + static_cast<int64_t>(n) * shape.d_model);
+    n_positions_ = n;
 }
 
 int64_t Transformer::n_bytes() const {

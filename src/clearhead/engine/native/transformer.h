@@ -56,6 +56,8 @@ class Transformer {
     const Kernels& kernels;
     Team team;
     int64_t n_bytes() const;
+    // The vectors of the first n positions; sentences may be as long as that.
+    void set_positions(const float* vectors, int n);
 
   private:
     friend class Session;
@@ -63,7 +65,7 @@ class Transformer {
     Norm encoder_norm_, decoder_norm_;
     std::vector<float> source_embedding_, target_embedding_, positions_;
     std::unique_ptr<Linear> output_;
-    int n_positions_;
+    int n_positions_ = 0;
 };
 
 // Sentences under way. A row is a beginning that is being continued; several rows may read the same

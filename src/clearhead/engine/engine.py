@@ -1,0 +1,55 @@
+"""A model with its fastest path: decoding goes through the native engine, watching does not.
+
+    engine = choose_engine(model)
+    engine.choice.reason
+
+It has `start` and `step` as the model does. While somebody listens to a place in the model, the
+model itself computes, because only there are the values that they want to see.
+"""
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from clearhead.decoding.separate import best_tokens
+from clearhead.engine.choice import Choice
+from clearhead.engine.native_model import NativeModel, NativeState
+from clearhead.layers.stacks import DecoderState
+from clearhead.layers.tap import is_heard
+from clearhead.models import Transformer
+
+__all__ = ["Engine"]
+
+AnyState = NativeState | DecoderState
+
+
+class Engine:
+    """Decodes natively where that is possible, and as the model does otherwise."""
+
+    def __init__(self, model: Transformer, native: NativeModel | None, choice: Choice) -> None:
+        self.model, self.native, self.choice = model, native, choice
+
+    def start(self, source: Int[Tensor, "B S"]) -> AnyState:
+        """Read the sources."""
+        if self.native is None or is_heard(self.model):
+            return self.model.start(source)
+        return self.native.start(source)
+
+    def step(
+        self, tokens: Int[Tensor, "B 1"], state: AnyState
+    ) -> tuple[Float[Tensor, "B V"], AnyState]:
+        """Take the newest tokens; return the logits of the next one, and the state after."""
+        if isinstance(state, NativeState):
+            return state.model.step(tokens, state)
+        return self.model.step(tokens, state)
+
+    def step_best(
+        self, tokens: Int[Tensor, "B 1"], state: AnyState, k: int
+    ) -> tuple[NDArray[np.integer], NDArray[np.floating], AnyState]:
+        """The same step; return only the k best next tokens of each row and their log-probs."""
+        if isinstance(state, NativeState):
+            return state.model.step_best(tokens, state, k)
+        logits, state = self.model.step(tokens, state)
+        best, log_probs = best_tokens(logits, k)
+        return best.cpu().numpy(), log_probs.double().cpu().numpy(), state

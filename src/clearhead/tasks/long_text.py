@@ -1,0 +1,77 @@
+"""Texts of any length: cut where the model can follow, so that nothing is lost or cut off.
+
+One line stays in one piece if it is not longer than what the model has learned from. A text of
+several lines, and a longer line, becomes sentences; and a sentence that is still too long is cut at
+the best place there is.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+
+from clearhead.data.shards import Shards
+from clearhead.text import Tokenizer
+from clearhead.text.sentences import Piece, split
+
+__all__ = ["cut", "even", "has_lines", "longest_in", "source_lengths"]
+
+USUAL_LONGEST: Final = 60
+"""For the models whose card does not say how long their sentences were."""
+
+
+def even(text: str) -> str:
+    r"""Single spaces, and none outside: as the doctor evens the training data.
+
+    >>> even(" How  are\nyou? ")
+    'How are you?'
+    """
+    return " ".join(text.split())
+
+
+def source_lengths(shards: Shards) -> dict[str, int]:
+    """How long the sources of the training pairs are, in tokens: 95 % of them, and the longest."""
+    lengths = shards.lengths[:, 0]
+    return {"p95": int(np.percentile(lengths, 95)), "longest": int(lengths.max())}
+
+
+def longest_in(card: dict[str, Any]) -> int:
+    """The longest source that a model has learned from, in tokens.
+
+    >>> longest_in({"data": {"lengths": {"p95": 31, "longest": 44}}}), longest_in({})
+    (44, 60)
+    """
+    data = card.get("data")
+    lengths = data.get("lengths") if isinstance(data, dict) else None
+    longest = lengths.get("longest") if isinstance(lengths, dict) else None
+    return longest if isinstance(longest, int) and longest > 0 else USUAL_LONGEST
+
+
+def has_lines(text: str) -> bool:
+    r"""Whether there is a line break between two texts.
+
+    >>> has_lines("One.\nTwo."), has_lines("One.\n")
+    (True, False)
+    """
+    return len(text.strip().splitlines()) > 1
+
+
+def cut(text: str, language: str | None, longest: int, tokenizer: Tokenizer) -> list[Piece]:
+    """Sentences of at most `longest` tokens, and what stands between them; nothing is lost."""
+    pieces: list[Piece] = []
+    for piece in split(text, language, max(1, len(text))):
+        pieces += _shorten(piece, language, longest, tokenizer) if piece.is_sentence else [piece]
+    return pieces
+
+
+def _shorten(piece: Piece, language: str | None, longest: int, tokenizer: Tokenizer) -> list[Piece]:
+    n_tokens = len(tokenizer.encode(even(piece.text)))
+    n_characters = len(piece.text)
+    if n_tokens <= longest or n_characters == 1:
+        return [piece]
+    # As many characters as have `longest` tokens, if tokens are spread evenly; else cut again.
+    shorter = split(piece.text, language, max(1, n_characters * longest // n_tokens))
+    return [
+        part
+        for each in shorter
+        for part in (_shorten(each, language, longest, tokenizer) if each.is_sentence else [each])
+    ]

@@ -1,0 +1,144 @@
+"""The engine is chosen by a trial, remembered, and steps aside when somebody watches."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+from clearhead.decoding import DecodingConfig, Request, generate
+from clearhead.engine import Choice, Engine, Wanted, choice, choose, find_library, remembered
+from clearhead.errors import InputError
+from clearhead.layers.tap import Tap, listen
+from clearhead.models import Transformer, TransformerConfig
+
+pytestmark = pytest.mark.skipif(find_library() is None, reason="there is no compiled engine")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(choice, "SECONDS", 0.01)
+    return tmp_path / "clearhead" / "engine.json"
+
+
+def make(**changes: object) -> Transformer:
+    torch.manual_seed(1)
+    settings = {"block.d_model": 32, "block.d_ff": 48, "block.n_heads": 2, **changes}
+    return Transformer(TransformerConfig.preset("tiny", 101, **settings)).eval()
+
+
+def answers(model: Transformer | Engine) -> list[list[int]]:
+    requests = [Request([7, 9, n], 12, DecodingConfig(n_beams=3)) for n in (5, 11, 30)]
+    found = generate(model, requests, bos=1, eos=2, pad=0)  # type: ignore[misc]
+    return [some[0].tokens for some in found]
+
+
+def engine(model: Transformer, wanted: Wanted = "auto") -> Engine:
+    return Engine(model, *choose(model, wanted))
+
+
+@pytest.mark.parametrize("wanted", ["float32", "bfloat16", "int8"])
+def test_what_is_asked_for_is_taken(wanted: Wanted) -> None:
+    native, chosen = choose(make(), wanted)
+    assert native is not None
+    assert chosen.precision == wanted
+    assert chosen.n_threads >= 1
+
+
+def test_float32_answers_as_the_model() -> None:
+    model = make()
+    assert answers(engine(model, "float32")) == answers(model)
+
+
+def test_the_choice_is_remembered_and_a_spoilt_memory_does_no_harm(cache: Path) -> None:
+    model = make()
+    assert remembered(model) is None
+    _, chosen = choose(model)
+    assert remembered(model) == chosen
+    assert chosen.precision in ("float32", "int8")
+    assert "times as fast" in chosen.reason
+    (key,) = json.loads(cache.read_text())
+    other = Choice("int8", 1, "plain", "told so")
+    cache.write_text(json.dumps({key: vars(other)}))
+    assert choose(model)[1] == other
+    for spoilt in ("no JSON", "[1]", json.dumps({key: {"precision": "int8"}})):
+        cache.write_text(spoilt)
+        assert choose(model)[1].reason != "told so"
+
+
+def test_a_cache_that_cannot_be_written_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert choose(make())[0] is not None
+
+
+def test_while_somebody_watches_the_model_itself_computes() -> None:
+    model = make()
+    fast = engine(model, "float32")
+    tap = model.get_submodule("decoder.blocks.0.cross_attention.weights")
+    assert isinstance(tap, Tap)
+    n_seen = 0
+
+    def count(value: torch.Tensor) -> torch.Tensor:
+        nonlocal n_seen
+        n_seen += 1
+        return value
+
+    with listen({tap: count}):
+        watched = answers(fast)
+    assert n_seen > 0
+    n_before = n_seen
+    assert watched == answers(fast)
+    assert n_seen == n_before
+
+
+def test_what_the_engine_cannot_do_is_told_or_left_to_the_model() -> None:
+    model = make(**{"block.activation": "swiglu"})
+    native, chosen = choose(model)
+    assert native is None
+    assert "does not know the activation 'swiglu'" in chosen.reason
+    assert answers(Engine(model, native, chosen)) == answers(model)
+    with pytest.raises(
+        InputError, match="precision 'int8' needs the native engine, and the engine"
+    ):
+        choose(model, "int8")
+    with pytest.raises(InputError, match="does not know learned positions"):
+        choose(make(positions="learned"), "int8")
+    with pytest.raises(InputError, match="no precision 'int9': did you mean int8"):
+        choose(model, "int9")  # type: ignore[arg-type]
+
+
+def test_without_a_compiler_torch_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "find_library", lambda: None)
+    native, chosen = choose(make())
+    assert native is None
+    assert str(chosen).startswith("float32 on ")
+    assert chosen.reason.endswith("it was installed without a C++ compiler")
+
+
+def test_positions_have_no_end() -> None:
+    """Vectors for more positions are made when a source or an answer needs them."""
+    model = make()
+    fast = engine(model, "float32")
+    source = torch.randint(3, 101, (1, 900))
+    plain, native = model.start(source), fast.start(source)
+    for _ in range(3):
+        expected, plain = model.step(source[:, :1], plain)
+        logits, native = fast.step(source[:, :1], native)
+    assert torch.allclose(logits, expected, atol=1e-4)
+
+
+def test_threads_may_share_an_engine() -> None:
+    fast = engine(make(), "int8")
+    expected = answers(fast)
+    found: list[list[list[int]]] = []
+    threads = [threading.Thread(target=lambda: found.append(answers(fast))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
