@@ -1,5 +1,6 @@
 """What all tests share: shapes are checked at run time, and runs repeat exactly."""
 
+import os
 from collections.abc import Iterator
 
 import hypothesis
@@ -14,6 +15,12 @@ import torch  # noqa: E402
 hypothesis.settings.register_profile("house", deadline=None, derandomize=True, max_examples=15)
 hypothesis.settings.load_profile("house")
 torch.set_num_threads(1)  # the tests' matrices are small: two threads would wait for each other
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What the engine remembers of this machine is the user's, and not for tests."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,11 @@ import pytest
 import torch
 
 from clearhead.decoding import DecodingConfig, Request, generate
-from clearhead.engine import Choice, Engine, Wanted, choice, choose, find_library, remembered
+from clearhead.engine import choice
+from clearhead.engine.choice import choose
+from clearhead.engine.engine import Engine
+from clearhead.engine.library import find_library
+from clearhead.engine.memory import Choice, Wanted, recall
 from clearhead.errors import InputError
 from clearhead.layers.tap import Tap, listen
 from clearhead.models import Transformer, TransformerConfig
@@ -27,6 +31,12 @@ def make(**changes: object) -> Transformer:
     torch.manual_seed(1)
     settings = {"block.d_model": 32, "block.d_ff": 48, "block.n_heads": 2, **changes}
     return Transformer(TransformerConfig.preset("tiny", 101, **settings)).eval()
+
+
+def kernel_name() -> str:
+    library = find_library()
+    assert library is not None
+    return str(library.ch_kernels(b"").decode())
 
 
 def answers(model: Transformer | Engine) -> list[list[int]]:
@@ -54,9 +64,10 @@ def test_float32_answers_as_the_model() -> None:
 
 def test_the_choice_is_remembered_and_a_spoilt_memory_does_no_harm(cache: Path) -> None:
     model = make()
-    assert remembered(model) is None
+    config, kernels = model.config.to_dict(), kernel_name()
+    assert recall(config, kernels) is None
     _, chosen = choose(model)
-    assert remembered(model) == chosen
+    assert recall(config, kernels) == chosen
     assert chosen.precision in ("float32", "int8")
     assert "times as fast" in chosen.reason
     (key,) = json.loads(cache.read_text())

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from clearhead.decoding import DecodingConfig, Request, generate
-from clearhead.engine import NativeModel, find_library
-from clearhead.engine.native_model import Precision
+from clearhead.engine.library import find_library
+from clearhead.engine.native_model import NativeModel, Precision
 from clearhead.errors import ConfigError, InputError
 from clearhead.models import Transformer, TransformerConfig
 

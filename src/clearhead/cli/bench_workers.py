@@ -121,7 +121,8 @@ def _ours(weights: Weights, precision: Any, n_threads: int) -> Decode:
     import torch
 
     from clearhead.decoding import DecodingConfig, Request, generate
-    from clearhead.engine import Engine, choose
+    from clearhead.engine.choice import choose
+    from clearhead.engine.engine import Engine
     from clearhead.tasks.translate import max_length_for
 
     torch.set_num_threads(n_threads)

@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from clearhead.engine.library import find_library
+from clearhead.engine.memory import recall
 from clearhead.errors import InputError
 from clearhead.text.amounts import describe_bytes, describe_time
 
@@ -131,6 +133,7 @@ def _rows(
         "because": [str(reason) for reason in _list(forecast, "reasons")],
         "training": [*_ending(training), *_times(training, forecast)],
         "on disk": list(_sizes(folder)),
+        "decodes": [_decoding(config)],
     }
     for label, lines in parts.items():
         if lines:
@@ -212,6 +215,18 @@ def _sizes(folder: Path) -> Iterator[str]:
         yield f"{describe_bytes(of_run)} in training/, which only training needs"
     if (folder / "report.html").is_file():
         yield "report.html shows the curves and samples of the training"
+
+
+def _decoding(config: dict[str, Any]) -> str:
+    """In which precision and with how many threads it runs here."""
+    library = find_library()
+    if library is None:
+        return "in float32, by torch: this installation has no native engine"
+    try:
+        choice = recall(config, library.ch_kernels(b"").decode())
+    except (KeyError, TypeError):  # a configuration that is not whole
+        choice = None
+    return str(choice or "not tried on this machine yet: the first `clearhead run` does that")
 
 
 def _example(folder: Path, card: dict[str, Any]) -> str:

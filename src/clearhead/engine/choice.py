@@ -5,48 +5,27 @@ processor. So some steps are timed, for one sentence and for many, and the resul
 user's cache folder: the next start needs no trial.
 """
 
-import json
 import math
-import os
-import platform
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 import torch
 from torch import Tensor
 
 from clearhead.engine.library import find_library
+from clearhead.engine.memory import Choice, Wanted, n_cpus, recall, remember
 from clearhead.engine.native_model import NativeModel, Precision, why_not
 from clearhead.errors import InputError, nearest
 from clearhead.models import Transformer
 
-__all__ = ["Choice", "Wanted", "choose", "remembered"]
-
-Wanted = Literal["auto", "float32", "bfloat16", "int8"]
+__all__ = ["choose"]
 
 GAIN: Final = 1.15
 """How much faster numbers that are not exact must be."""
 SECONDS: Final = 1.0
 MANY: Final = 32
 N_SOURCE, N_STEPS = 20, 6
-
-
-@dataclass(frozen=True)
-class Choice:
-    """How a model decodes here, and why."""
-
-    precision: str
-    n_threads: int
-    kernels: str
-    """For which instructions; `torch` where the native engine does not serve."""
-    reason: str
-
-    def __str__(self) -> str:
-        threads = f"{self.n_threads} thread{'s' * (self.n_threads != 1)}"
-        return f"{self.precision} on {threads}, {self.kernels}: {self.reason}"
 
 
 def choose(model: Transformer, wanted: Wanted = "auto") -> tuple[NativeModel | None, Choice]:
@@ -67,30 +46,21 @@ def choose(model: Transformer, wanted: Wanted = "auto") -> tuple[NativeModel | N
     def pack(precision: Precision, n_threads: int) -> NativeModel:
         return NativeModel(model, library, precision=precision, n_threads=n_threads)
 
-    key = _key(model, kernels, wanted)
-    choice = _read(key)
+    config = model.config.to_dict()
+    choice = recall(config, kernels, wanted)
     if choice is None:
         choice = _try(pack, wanted, kernels, model.config.n_source_tokens)
-        _write(key, choice)
+        remember(choice, config, kernels, wanted)
     precision = next(p for p in get_args(Precision) if p == choice.precision)
     return pack(precision, choice.n_threads), choice
-
-
-def remembered(model: Transformer, wanted: Wanted = "auto") -> Choice | None:
-    """What was chosen for models of this shape on this machine, if that is known."""
-    library = find_library()
-    if library is None:
-        return None
-    return _read(_key(model, library.ch_kernels(b"").decode(), wanted))
 
 
 def _try(
     pack: Callable[[Precision, int], NativeModel], wanted: Wanted, kernels: str, n_tokens: int
 ) -> Choice:
     """Time one sentence and many, with one thread and with all; the fastest over both wins."""
-    n_cpus = _n_cpus()
     some: list[Precision] = ["float32", "int8"] if wanted == "auto" else [wanted]
-    ways = [(precision, n) for precision in some for n in sorted({1, n_cpus})]
+    ways = [(precision, n) for precision in some for n in sorted({1, n_cpus()})]
     source = torch.randint(0, n_tokens, (MANY, N_SOURCE), generator=torch.Generator())
     seconds: dict[tuple[Precision, int], tuple[float, float]] = {}
     for precision, n_threads in ways:
@@ -103,24 +73,23 @@ def _try(
     exact = best[some[0]]
     other = best[some[-1]]
     chosen = other if cost[other] < cost[exact] - 2 * math.log(GAIN) else exact
-    return Choice(*chosen, kernels, _reason(chosen, best, seconds, n_cpus))
+    return Choice(*chosen, kernels, _reason(chosen, best, seconds))
 
 
 def _reason(
     chosen: tuple[Precision, int],
     best: dict[Precision, tuple[Precision, int]],
     seconds: dict[tuple[Precision, int], tuple[float, float]],
-    n_cpus: int,
 ) -> str:
     told = []
     if len(best) > 1:
         exact, fast = seconds[best["float32"]], seconds[best["int8"]]
         one, many = (a / b for a, b in zip(exact, fast, strict=True))
         told.append(f"int8 was {one:.2f} times as fast for one sentence, {many:.2f} for {MANY}")
-    if n_cpus > 1:
-        single, team = seconds[chosen[0], 1], seconds[chosen[0], n_cpus]
+    if (n := n_cpus()) > 1:
+        single, team = seconds[chosen[0], 1], seconds[chosen[0], n]
         one, many = (a / b for a, b in zip(single, team, strict=True))
-        told.append(f"{n_cpus} threads {one:.2f} times as fast as one, {many:.2f} for {MANY}")
+        told.append(f"{n} threads {one:.2f} times as fast as one, {many:.2f} for {MANY}")
     return "; ".join(told) or "as asked"
 
 
@@ -137,59 +106,3 @@ def _time(native: NativeModel, source: Tensor, limit: float) -> float:
         if n and time.perf_counter() - begin > limit:
             break
     return best
-
-
-def _n_cpus() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
-
-
-def _key(model: Transformer, kernels: str, wanted: str) -> str:
-    block, config = model.config.block, model.config
-    sizes = (
-        block.d_model, block.d_ff, block.n_heads, block.n_kv_heads, config.n_encoder_layers,
-        config.n_decoder_layers, config.n_target_tokens,
-    )  # fmt: skip
-    return f"{_processor()}, {_n_cpus()} cores, {kernels}, {wanted}, {sizes}"
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.partition(":")[2].strip() for line in lines if "model name" in line)
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
-def _path() -> Path:
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "clearhead" / "engine.json"
-
-
-def _all() -> dict[str, dict[str, object]]:
-    try:
-        found = json.loads(_path().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _read(key: str) -> Choice | None:
-    try:
-        return Choice(**_all()[key])  # type: ignore[arg-type]
-    except (KeyError, TypeError):
-        return None
-
-
-def _write(key: str, choice: Choice) -> None:
-    """Remember a choice; where nothing can be written, it is tried again next time."""
-    path = _path()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}")
-        temporary.write_text(json.dumps(_all() | {key: asdict(choice)}, indent=1), "utf-8")
-        temporary.replace(path)
-    except OSError:
-        pass

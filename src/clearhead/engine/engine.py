@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clearhead.decoding.separate import best_tokens
-from clearhead.engine.choice import Choice
+from clearhead.engine.memory import Choice
 from clearhead.engine.native_model import NativeModel, NativeState
 from clearhead.layers.stacks import DecoderState
 from clearhead.layers.tap import is_heard

@@ -17,7 +17,6 @@ from torch import Tensor
 from clearhead.errors import InputError
 from clearhead.models import Transformer, TransformerConfig
 from clearhead.text import Tokenizer
-from clearhead.training.checkpoint import write_bytes
 
 __all__ = ["ModelFolder", "load_folder", "put_weights", "save_folder"]
 
@@ -33,6 +32,8 @@ class ModelFolder:
 
 def save_folder(folder: Path, contents: ModelFolder) -> None:
     """Write a model folder; the card comes last, so that a folder with a card is whole."""
+    from clearhead.training.checkpoint import write_bytes  # who only reads needs no training
+
     folder.mkdir(parents=True, exist_ok=True)
     # Tied weights have one name among the parameters, and one place in the file.
     weights = {name: p.detach().contiguous() for name, p in contents.model.named_parameters()}

@@ -13,7 +13,9 @@ from typing import Any, overload
 import torch
 
 from clearhead.decoding import Hypothesis, Request, generate, stream
-from clearhead.engine import Engine, Wanted, choose
+from clearhead.engine.choice import choose
+from clearhead.engine.engine import Engine
+from clearhead.engine.memory import Wanted
 from clearhead.errors import InputError
 from clearhead.models import Transformer
 from clearhead.models.interface import StepDecoder

@@ -85,9 +85,10 @@ void product_bfloat16(const float* x, int64_t x_step, int n_rows, const Weights&
         for (int m = 0; m < n_rows; ++m) {
             float sums[kBlock] = {};
             for (int i = 0; i < w.n_in; ++i)
-                for (int j = 0; j < kBlock; ++j)
-                    sums[j] += x[m * x_step + i] *
-                               from_bits(weights[i / 2 * 2 * kBlock + j * 2 + i % 2] << 16);
+                for (int j = 0; j < kBlock; ++j) {
+                    uint32_t half = weights[i / 2 * 2 * kBlock + j * 2 + i % 2];
+                    sums[j] += x[m * x_step + i] * from_bits(half << 16);
+                }
             finish(sums, w, block, activation, y + m * y_step);
         }
     }
