@@ -12,9 +12,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 import torch
-from jaxtyping import Int
 from numpy.typing import NDArray
-from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from clearhead.decoding.request import DecodingConfig, Hypothesis, Request
@@ -42,6 +40,7 @@ class Decoding(Generic[S]):
 
     def __init__(self, model: StepDecoder[S], *, bos: int, eos: int, pad: int) -> None:
         self.model, self.bos, self.eos, self.pad = model, bos, eos, pad
+        self._ranker = model if isinstance(model, BestDecoder) else None
         self._groups: list[_Group[S]] = []
         self._cancelled: set[int] = set()
 
@@ -96,26 +95,27 @@ class Decoding(Generic[S]):
 
     def _step(self, group: _Group[S]) -> Finished:
         rows, n_rows = group.rows, group.rows.n_rows
-        tokens = torch.from_numpy(rows.newest).to(group.device)[:, None]
         if isinstance(rows, Separate):
+            tokens = torch.from_numpy(rows.newest).to(group.device)[:, None]
             logits, group.state = self.model.step(tokens, group.state)
             parents, finished = rows.advance(logits)
         else:
-            best, log_probs, group.state = self._best(tokens, group.state, rows.n_candidates)
+            best, log_probs = self._best(rows, group)
             parents, finished = rows.advance(best, log_probs)
-        if len(parents) and not np.array_equal(parents, np.arange(n_rows)):
+        if len(parents) and not (len(parents) == n_rows and (parents == np.arange(n_rows)).all()):
             group.state = group.state.reorder(torch.from_numpy(parents).to(group.device))
         return finished
 
     def _best(
-        self, tokens: Int[Tensor, "B 1"], state: S, k: int
-    ) -> tuple[NDArray[np.integer], NDArray[np.floating], S]:
-        """The k best next tokens of each row and their log-probabilities, and the state after."""
-        if isinstance(self.model, BestDecoder):
-            return self.model.step_best(tokens, state, k)
-        logits, state = self.model.step(tokens, state)
-        best, log_probs = best_tokens(logits, k)
-        return best.cpu().numpy(), log_probs.double().cpu().numpy(), state
+        self, rows: BeamTable, group: _Group[S]
+    ) -> tuple[NDArray[np.integer], NDArray[np.floating]]:
+        """The best next tokens of each row and their log-probabilities; the state goes on."""
+        if self._ranker is not None:
+            return self._ranker.step_best(rows.newest, group.state, rows.n_candidates)
+        tokens = torch.from_numpy(rows.newest).to(group.device)[:, None]
+        logits, group.state = self.model.step(tokens, group.state)
+        best, log_probs = best_tokens(logits, rows.n_candidates)
+        return best.cpu().numpy(), log_probs.double().cpu().numpy()
 
 
 def generate(

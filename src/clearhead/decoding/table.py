@@ -94,48 +94,66 @@ class BeamTable:
         """
         if len(self.steps) < self.config.min_length:
             log_probs = np.where(tokens == self.eos, -np.inf, log_probs)
-        searching, places = np.unique(self.owners, return_inverse=True)
-        firsts = np.searchsorted(self.owners, searching)
-        n_beams, k = self.config.n_beams, tokens.shape[1]
-        table = np.full((len(searching), n_beams, k), -np.inf)
-        slots = np.arange(self.n_rows) - firsts[places]
-        table[places, slots] = self.totals[:, None] + log_probs
-        candidates = table.reshape(len(searching), -1)
-        order = np.argsort(-candidates, axis=1, kind="stable")[:, : 2 * n_beams]
-        totals = np.take_along_axis(candidates, order, axis=1)
-        rows = np.minimum(firsts[:, None] + order // k, self.n_rows - 1)
-        chosen = tokens[rows, order % k]
+        is_first = np.ones(self.n_rows, dtype=bool)
+        is_first[1:] = self.owners[1:] != self.owners[:-1]
+        firsts = np.flatnonzero(is_first)
+        searching = self.owners[firsts]
+        totals, rows, ranks = self._ranked(is_first, firsts, log_probs)
+        chosen = tokens[rows, ranks]
         is_possible = totals > -np.inf
         is_end = is_possible & (chosen == self.eos)
         is_live = is_possible & ~is_end
-        is_live &= np.cumsum(is_live, axis=1) <= n_beams
-        for place, rank in np.argwhere(is_end[:, :n_beams]):
-            row, total = int(rows[place, rank]), float(totals[place, rank])
-            log_prob = float(log_probs[row, order[place, rank] % k])
+        n_beams = self.config.n_beams
+        is_live &= is_live.cumsum(axis=1) <= n_beams
+        for place, rank in np.argwhere(is_end[:, :n_beams]).tolist():
+            row = int(rows[place, rank])
+            log_prob = float(log_probs[row, ranks[place, rank]])
+            total = float(totals[place, rank])
             self._end(int(searching[place]), row, self.eos, total, log_prob, is_finished=True)
-        at = np.nonzero(is_live)
-        step = _Step(rows[at], chosen[at].astype(np.int64), log_probs[rows[at], order[at] % k])
+        at = is_live.nonzero()
+        parents = rows[at]
+        step = _Step(parents, chosen[at].astype(np.int64), log_probs[parents, ranks[at]])
         return self._go_on(searching, searching[at[0]], totals[at], step)
+
+    def _ranked(
+        self, is_first: NDArray[np.bool_], firsts: Ints, log_probs: NDArray[np.floating]
+    ) -> tuple[Floats, Ints, Ints]:
+        """The best candidates of each search: their totals, their rows, and their ranks there."""
+        n_beams, k = self.config.n_beams, log_probs.shape[1]
+        sums = self.totals[:, None] + log_probs
+        if n_beams == 1:  # already in order
+            ranks = np.broadcast_to(np.arange(k), sums.shape)
+            return sums, np.broadcast_to(firsts[:, None], sums.shape), ranks
+        places = is_first.cumsum() - 1
+        table = np.full((len(firsts), n_beams, k), -np.inf)
+        table[places, np.arange(self.n_rows) - firsts[places]] = sums
+        candidates = table.reshape(len(firsts), -1)
+        order = np.argsort(-candidates, axis=1, kind="stable")[:, : 2 * n_beams]
+        rows, ranks = np.divmod(order, k)
+        totals = candidates[np.arange(len(firsts))[:, None], order]
+        return totals, np.minimum(rows + firsts[:, None], self.n_rows - 1), ranks
 
     def _go_on(
         self, searching: Ints, owners: Ints, totals: Floats, step: _Step
     ) -> tuple[Ints, Finished]:
         """Keep the new rows that may be written on and may still win."""
         length = len(self.steps) + 1
-        is_full = length >= self.max_lengths[owners]
-        for i in np.nonzero(is_full)[0]:
+        longest = self.max_lengths[owners]
+        is_full = length >= longest
+        for i in is_full.nonzero()[0].tolist():
             row, token, log_prob = int(step.parents[i]), int(step.tokens[i]), step.log_probs[i]
             owner, total = int(owners[i]), float(totals[i])
             self._end(owner, row, token, total, float(log_prob), is_finished=False)
-        hopes = self.config.normalise(totals, self.max_lengths[owners] + 1)
-        kept = ~is_full & (hopes > self.bars[owners])
-        self.owners, self.totals = owners[kept], totals[kept]
-        self.steps.append(step.only(kept))
-        self.newest = self.steps[-1].tokens
-        over = np.setdiff1d(searching, self.owners)
-        return self.steps[-1].parents, [
-            (self.requests[search], self._results(search)) for search in over.tolist()
-        ]
+        kept = ~is_full & (self.config.normalise(totals, longest + 1) > self.bars[owners])
+        if not kept.all():
+            owners, totals, step = owners[kept], totals[kept], step.only(kept)
+        self.owners, self.totals, self.newest = owners, totals, step.tokens
+        self.steps.append(step)
+        is_over = np.zeros(len(self.requests), dtype=bool)
+        is_over[searching] = True
+        is_over[owners] = False
+        over = is_over.nonzero()[0].tolist()
+        return step.parents, [(self.requests[search], self._results(search)) for search in over]
 
     def _end(
         self, search: int, row: int, token: int, total: float, log_prob: float, *, is_finished: bool

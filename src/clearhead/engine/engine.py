@@ -8,6 +8,7 @@ model itself computes, because only there are the values that they want to see.
 """
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
@@ -45,11 +46,11 @@ class Engine:
         return self.model.step(tokens, state)
 
     def step_best(
-        self, tokens: Int[Tensor, "B 1"], state: AnyState, k: int
-    ) -> tuple[NDArray[np.integer], NDArray[np.floating], AnyState]:
+        self, tokens: NDArray[np.int64], state: AnyState, k: int
+    ) -> tuple[NDArray[np.integer], NDArray[np.floating]]:
         """The same step; return only the k best next tokens of each row and their log-probs."""
         if isinstance(state, NativeState):
-            return state.model.step_best(tokens, state, k)
-        logits, state = self.model.step(tokens, state)
+            return state.best(tokens, k)
+        logits, _ = self.model.step(torch.from_numpy(tokens)[:, None], state)
         best, log_probs = best_tokens(logits, k)
-        return best.cpu().numpy(), log_probs.double().cpu().numpy(), state
+        return best.cpu().numpy(), log_probs.double().cpu().numpy()

@@ -1,14 +1,14 @@
 """The compiled part of the engine, if this installation has it: its functions and their types."""
 
 import ctypes
-from ctypes import POINTER, c_char_p, c_float, c_int, c_int32, c_int64, c_void_p
+from ctypes import POINTER, c_char_p, c_int, c_int64, c_void_p
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 __all__ = ["Shape", "find_library", "load_library"]
 
-_floats, _ints = POINTER(c_float), POINTER(c_int32)
+_floats = _ints = c_void_p  # addresses of arrays
 
 
 class Shape(ctypes.Structure):

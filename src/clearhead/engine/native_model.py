@@ -9,7 +9,6 @@ It decodes as the model itself does, and gives the same answer to a sentence in 
 
 import ctypes
 import threading
-from ctypes import POINTER, c_float, c_int32
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -69,7 +68,7 @@ class NativeModel:
             table = np.ascontiguousarray(value.detach().float().cpu().numpy())
             held.append(table)
             rows, columns = (1, *table.shape)[-2:]
-            library.ch_tensors_add(tensors, name.encode(), _pointer(table), rows, columns)
+            library.ch_tensors_add(tensors, name.encode(), table.ctypes.data, rows, columns)
         self.handle = library.ch_model_new(
             ctypes.byref(shape),
             tensors,
@@ -95,7 +94,7 @@ class NativeModel:
         vectors = self.positions(n).detach().float().cpu().numpy()
         table = np.ascontiguousarray(vectors.reshape(n, -1))
         with self.lock:
-            self.library.ch_model_positions(self.handle, _pointer(table), n)
+            self.library.ch_model_positions(self.handle, table.ctypes.data, n)
             self.n_positions = n
 
     @property
@@ -118,13 +117,13 @@ class NativeModel:
         self, tokens: Int[Tensor, "B 1"], state: "NativeState"
     ) -> tuple[Tensor, "NativeState"]:
         """Take the newest tokens; return the logits of the next one, and the state after."""
-        return torch.from_numpy(state.step(tokens[:, 0].numpy().astype(np.int32))), state
+        return torch.from_numpy(state.step(tokens[:, 0].numpy())), state
 
     def step_best(
-        self, tokens: Int[Tensor, "B 1"], state: "NativeState", k: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.float32], "NativeState"]:
+        self, tokens: NDArray[np.int64], state: "NativeState", k: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The same step; return only the k best next tokens of each row and their log-probs."""
-        return *state.best(tokens[:, 0].numpy().astype(np.int32), k), state
+        return state.best(tokens, k)
 
 
 class NativeState:
@@ -137,7 +136,7 @@ class NativeState:
         self.length = 0
         with model.lock:
             self.handle = self.library.ch_session_new(
-                model.handle, _pointer(tokens), _pointer(lengths), len(lengths)
+                model.handle, tokens.ctypes.data, lengths.ctypes.data, len(lengths)
             )
         if not self.handle:
             raise InputError(self.library.ch_error().decode())
@@ -150,7 +149,7 @@ class NativeState:
     def reorder(self, rows: Int[Tensor, " rows"]) -> "NativeState":
         """These rows, in this order, as often as named."""
         parents = rows.cpu().numpy().astype(np.int32)
-        self._check(self.library.ch_session_reorder(self.handle, _pointer(parents), len(parents)))
+        self._check(self.library.ch_session_reorder(self.handle, parents.ctypes.data, len(parents)))
         self.n_rows = len(parents)
         return self
 
@@ -158,20 +157,22 @@ class NativeState:
         """Drop the rows that are False."""
         return self if bool(rows.all()) else self.reorder(rows.nonzero()[:, 0])
 
-    def step(self, tokens: NDArray[np.int32]) -> NDArray[np.float32]:
+    def step(self, tokens: NDArray[np.integer]) -> NDArray[np.float32]:
         """One position for every row; return the logits."""
         logits = np.empty((self.n_rows, self.model.n_tokens), np.float32)
-        self._run(self.library.ch_session_step, _pointer(tokens), _pointer(logits))
+        newest = tokens.astype(np.int32)
+        self._run(self.library.ch_session_step, newest.ctypes.data, logits.ctypes.data)
         return logits
 
     def best(
-        self, tokens: NDArray[np.int32], k: int
+        self, tokens: NDArray[np.integer], k: int
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """One position for every row; return the k best next tokens, and their log-probs."""
         k = min(k, self.model.n_tokens)
         best = np.empty((self.n_rows, k), np.int32)
         log_probs = np.empty((self.n_rows, k), np.float32)
-        given = _pointer(tokens), k, _pointer(best), _pointer(log_probs)
+        newest = tokens.astype(np.int32)
+        given = newest.ctypes.data, k, best.ctypes.data, log_probs.ctypes.data
         self._run(self.library.ch_session_best, *given)
         return best, log_probs
 
@@ -184,10 +185,6 @@ class NativeState:
     def _check(self, failed: int) -> None:
         if failed:
             raise InputError(self.library.ch_error().decode())
-
-
-def _pointer(table: NDArray[Any]) -> Any:
-    return table.ctypes.data_as(POINTER(c_float if table.dtype == np.float32 else c_int32))
 
 
 def _tensors(model: Transformer) -> dict[str, Tensor]:

@@ -1,6 +1,6 @@
 """What the other rooms may know of a model, whatever it is made of."""
 
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -52,11 +52,14 @@ class StepDecoder(Protocol[S]):
 
 
 @runtime_checkable
-class BestDecoder(Protocol[S]):
+class BestDecoder(Protocol):
     """A decoder that can rank the next tokens itself, which saves writing all logits."""
 
     def step_best(
-        self, tokens: Int[Tensor, "B 1"], state: S, k: int
-    ) -> tuple[NDArray[np.integer], NDArray[np.floating], S]:
-        """Take the newest tokens; return the k best next ones and their log-probabilities."""
+        self, tokens: NDArray[np.int64], state: Any, k: int
+    ) -> tuple[NDArray[np.integer], NDArray[np.floating]]:
+        """Take the newest token of each row; return the k best next ones and their log-probs.
+
+        The state is changed in place.
+        """
         ...

@@ -25,7 +25,6 @@ namespace clearhead {
 namespace {
 
 constexpr int kTileRows = 16, kTileInputs = 64, kTileSize = kTileRows * kTileInputs;
-constexpr int kTogether = 256;  // rows that are brought into the order of tiles at a time
 
 // What the processor is told: eight tiles, all of the full size.
 struct alignas(64) Shapes {
@@ -38,37 +37,53 @@ const Shapes kShapes;
 // The compiler does not know that the tiles read memory: what was written has to be there.
 inline void settle() { asm volatile("" ::: "memory"); }
 
-// Rows of bytes → row tile, input tile, 16 rows × 64 inputs, with zeros where there is nothing.
-void pack_rows(const int8_t* q, int64_t q_step, int n_rows, int n_in, int8_t* packed) {
-    for (int first = 0; first < n_rows; first += kTileRows)
-        for (int i = 0; i < n_in; i += kTileInputs)
-            for (int m = first; m < first + kTileRows; ++m, packed += kTileInputs) {
-                int n = n_in - i < kTileInputs ? n_in - i : kTileInputs;
-                if (m >= n_rows) n = 0;
-                if (n) std::memcpy(packed, q + m * q_step + i, n);
-                std::memset(packed + n, 0, kTileInputs - n);
-            }
-}
-
-// A block of weights is a row of tiles as it is; of the last one a part may be missing.
+// A row of tiles: 16 rows of inputs, or a block of weights. One tile is at `start`, the next is
+// `next` bytes on, and its rows are `step` bytes apart. The last one may be somewhere else.
 struct Tiles {
-    const int8_t *full, *last;
+    const int8_t *start, *last;
     int n_full;
-    const int8_t* at(int i) const { return i < n_full ? full + i * kTileSize : last; }
+    int64_t next, step;
+
+    const int8_t* at(int i) const { return i < n_full ? start + i * next : last; }
 };
 
+// Inputs are where they should be, except at the ends: what is missing there, of 16 rows or of 64
+// inputs, is filled up with zeros in a copy of the tiles.
+Tiles tiles_of_rows(const int8_t* q, int64_t q_step, int n_rows, int n_in, int8_t* copy) {
+    const int n_full = n_in / kTileInputs, n_rest = n_in % kTileInputs;
+    if (n_rows >= kTileRows && n_rest == 0) return {q, q, n_full, kTileInputs, q_step};
+    const int n_tiles = n_full + (n_rest > 0);
+    std::memset(copy, 0, static_cast<size_t>(n_tiles) * kTileSize);
+    for (int m = 0; m < n_rows && m < kTileRows; ++m)
+        for (int i = 0; i < n_tiles; ++i)
+            std::memcpy(copy + i * kTileSize + m * kTileInputs, q + m * q_step + i * kTileInputs,
+                        i < n_full ? kTileInputs : n_rest);
+    return {copy, copy, n_tiles, kTileSize, kTileInputs};
+}
+
+// A block of weights is in the order of tiles already.
+Tiles tiles_of_weights(const Weights& w, int64_t block, int8_t* copy) {
+    const int n_full = w.n_in_padded / kTileInputs, n_rest = w.n_in_padded % kTileInputs;
+    const int8_t* start = w.bytes + block * w.n_in_padded * kBlock;
+    if (n_rest) {
+        std::memset(copy, 0, kTileSize);
+        std::memcpy(copy, start + n_full * kTileSize, n_rest * kBlock);
+    }
+    return {start, copy, n_full, kTileSize, kTileInputs};
+}
+
 // Two row tiles by two blocks: 4 · 16 · 16 sums.
-void four_tiles(const int8_t* rows_0, const int8_t* rows_1, const Tiles& weights_0,
-                const Tiles& weights_1, int n_tiles, int32_t* sums) {
+void four_tiles(const Tiles (&rows)[2], const Tiles (&weights)[2], int n_tiles, int32_t* sums) {
+    settle();
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
     for (int i = 0; i < n_tiles; ++i) {
-        _tile_loadd(4, rows_0 + i * kTileSize, 64);
-        _tile_loadd(5, rows_1 + i * kTileSize, 64);
-        _tile_loadd(6, weights_0.at(i), 64);
-        _tile_loadd(7, weights_1.at(i), 64);
+        _tile_loadd(4, rows[0].at(i), rows[0].step);
+        _tile_loadd(5, rows[1].at(i), rows[1].step);
+        _tile_loadd(6, weights[0].at(i), weights[0].step);
+        _tile_loadd(7, weights[1].at(i), weights[1].step);
         _tile_dpbssd(0, 4, 6);
         _tile_dpbssd(1, 4, 7);
         _tile_dpbssd(2, 5, 6);
@@ -81,35 +96,30 @@ void four_tiles(const int8_t* rows_0, const int8_t* rows_1, const Tiles& weights
     settle();
 }
 
-// Where there is no second row tile or no second block, the first is computed twice.
-void product_of_packed(const int8_t* packed, const float* scale, int n_rows, const Weights& w,
-                       int begin, int end, Activation activation, float* y, int64_t y_step) {
-    const int n_in = w.n_in_padded, n_full = n_in / kTileInputs, n_rest = n_in % kTileInputs;
-    const int n_tiles = n_full + (n_rest > 0);
-    const int64_t row_size = static_cast<int64_t>(n_tiles) * kTileSize;
-    alignas(64) int8_t rests[2][kTileSize] = {};
+// 32 rows, or as many as there are. Where there is no second row tile or no second block, the first
+// is computed twice. `copies` is room for two rows of tiles.
+void product_of_pair(const int8_t* q, int64_t q_step, const float* scale, int n_rows,
+                     const Weights& w, int begin, int end, Activation activation, float* y,
+                     int64_t y_step, int8_t* copies) {
+    const int n_tiles = (w.n_in_padded + kTileInputs - 1) / kTileInputs;
+    alignas(64) int8_t rests[2][kTileSize];
     alignas(64) int32_t sums[4 * 256];
+    Tiles rows[2], weights[2];
+    rows[0] = rows[1] = tiles_of_rows(q, q_step, n_rows, w.n_in_padded, copies);
+    if (n_rows > kTileRows)
+        rows[1] = tiles_of_rows(q + kTileRows * q_step, q_step, n_rows - kTileRows, w.n_in_padded,
+                                copies + static_cast<int64_t>(n_tiles) * kTileSize);
     for (int block = begin; block < end; block += 2) {
         const int n_blocks = end - block < 2 ? 1 : 2;
-        Tiles weights[2];
-        for (int b = 0; b < 2; ++b) {
-            int64_t which = b < n_blocks ? block + b : block;
-            const int8_t* from = w.bytes + which * n_in * kBlock;
-            std::memcpy(rests[b], from + n_full * kTileSize, n_rest * kBlock);
-            weights[b] = {from, rests[b], n_full};
-        }
-        settle();
-        for (int m = 0; m < n_rows; m += 2 * kTileRows) {
-            const int8_t* rows = packed + m / kTileRows * row_size;
-            const bool is_pair = m + kTileRows < n_rows;
-            four_tiles(rows, is_pair ? rows + row_size : rows, weights[0], weights[1], n_tiles, sums);
-            for (int part = 0; part < 4; ++part) {
-                int first = m + part / 2 * kTileRows, n = n_rows - first;
-                if (n <= 0 || part % 2 >= n_blocks) continue;
-                avx512_kernels()->finish_int8(sums + part * 256, scale + first,
-                                              n < kTileRows ? n : kTileRows, w, block + part % 2,
-                                              activation, y + first * y_step, y_step);
-            }
+        for (int b = 0; b < 2; ++b)
+            weights[b] = tiles_of_weights(w, b < n_blocks ? block + b : block, rests[b]);
+        four_tiles(rows, weights, n_tiles, sums);
+        for (int part = 0; part < 4; ++part) {
+            int first = part / 2 * kTileRows, n = n_rows - first;
+            if (n <= 0 || part % 2 >= n_blocks) continue;
+            avx512_kernels()->finish_int8(sums + part * 256, scale + first,
+                                          n < kTileRows ? n : kTileRows, w, block + part % 2,
+                                          activation, y + first * y_step, y_step);
         }
     }
 }
@@ -117,22 +127,22 @@ void product_of_packed(const int8_t* packed, const float* scale, int n_rows, con
 void product_int8(const int8_t* q, int64_t q_step, const float* scale, int n_rows,
                   const Weights& w, int begin, int end, Activation activation, float* y,
                   int64_t y_step) {
-    const int n_most = n_rows < kTogether ? n_rows : kTogether;
-    const int64_t n_tiles = (w.n_in_padded + kTileInputs - 1) / kTileInputs;
-    const int64_t size = (n_most + kTileRows - 1) / kTileRows * n_tiles * kTileSize;
-    int8_t* packed = nullptr;
-    if (n_rows >= kTileRows) packed = static_cast<int8_t*>(std::aligned_alloc(64, size));
-    if (!packed)
+    constexpr int kPair = 2 * kTileRows, kTogether = 8;  // blocks that are read again from near
+    const size_t n_tiles = (w.n_in_padded + kTileInputs - 1) / kTileInputs;
+    int8_t* copies = nullptr;
+    if (n_rows >= kTileRows)
+        copies = static_cast<int8_t*>(std::aligned_alloc(64, 2 * n_tiles * kTileSize));
+    if (!copies)
         return avx512_kernels()->product_int8(q, q_step, scale, n_rows, w, begin, end, activation,
                                               y, y_step);
     _tile_loadconfig(&kShapes);
-    for (int m = 0; m < n_rows; m += kTogether) {
-        int n = n_rows - m < kTogether ? n_rows - m : kTogether;
-        pack_rows(q + m * q_step, q_step, n, w.n_in_padded, packed);
-        product_of_packed(packed, scale + m, n, w, begin, end, activation, y + m * y_step, y_step);
-    }
+    for (int block = begin; block < end; block += kTogether)
+        for (int m = 0; m < n_rows; m += kPair)
+            product_of_pair(q + m * q_step, q_step, scale + m, n_rows - m < kPair ? n_rows - m : kPair,
+                            w, block, block + kTogether < end ? block + kTogether : end, activation,
+                            y + m * y_step, y_step, copies);
     _tile_release();
-    std::free(packed);
+    std::free(copies);
 }
 
 // Tiles are large, so Linux gives them only to a program that asks.

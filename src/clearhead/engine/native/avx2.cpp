@@ -17,9 +17,9 @@ namespace {
 using Floats = __m256;
 constexpr int kLanes = 8;
 
-// 16 registers: 8 or 10 are sums, the others are for weights, inputs and products on the way.
-constexpr int kFloatRows = 5, kByteRows = 2;
-constexpr int float_blocks_for(int n_rows) { return n_rows == 1 ? 4 : n_rows <= 3 ? 2 : 1; }
+// 16 registers: 8 to 12 are sums, the others are for weights, inputs and products on the way.
+constexpr int kFloatRows = 6, kHalfRows = 5, kByteRows = 2;
+constexpr int float_blocks_for(int n_rows) { return n_rows == 1 ? 4 : n_rows == 2 ? 2 : 1; }
 constexpr int byte_blocks_for(int) { return 2; }
 
 inline Floats all(float x) { return _mm256_set1_ps(x); }

@@ -23,7 +23,7 @@ using Floats = __m512;
 constexpr int kLanes = 16;
 
 // 32 registers: at most 16 are sums, so that no sum has to wait for itself.
-constexpr int kFloatRows = 8, kByteRows = 4;
+constexpr int kFloatRows = 8, kHalfRows = 8, kByteRows = 4;
 constexpr int float_blocks_for(int n_rows) { return n_rows <= 4 ? 4 : 2; }
 constexpr int byte_blocks_for(int) { return 4; }
 
