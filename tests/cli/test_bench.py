@@ -1,0 +1,64 @@
+"""`clearhead bench`: every installed program does the same work with the same weights."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clearhead.cli import bench
+from clearhead.cli.bench_workers import Job, Weights, Worker
+from clearhead.errors import InputError
+from clearhead.tasks.folder import ModelFolder, save_folder
+from tests.tasks.small_translator import random_translator
+
+
+def test_without_other_programs_ours_is_measured_and_the_others_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = random_translator()
+    folder = tmp_path / "model"
+    save_folder(folder, ModelFolder(small.model, small.tokenizer, small.card))
+    monkeypatch.setattr(bench, "find_spec", lambda name: None)
+    monkeypatch.setattr(bench, "REST", 0.0)
+    bench.show_bench(folder, 0.1, as_json=True)
+    out, err = capsys.readouterr()
+    rows = json.loads(out)
+    assert [row["workload"] for row in rows] == [
+        "1 sentence, greedy", "1 sentence, beam 4", "32 sentences, greedy", "32 sentences, beam 4"
+    ]  # fmt: skip
+    assert all(row["seconds"]["Clearhead auto"] > 0 for row in rows)
+    assert "pip install ctranslate2" in err
+    assert "pip install transformers" in err
+
+
+@pytest.mark.slow
+def test_all_programs_write_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("ctranslate2")
+    pytest.importorskip("transformers")
+    work = bench.workloads(500)[3]
+    found = bench.measure(
+        Weights(size="tiny", n_tokens=500), [work], seconds=0, n_threads=1, precisions=["float32"]
+    )[0]
+    names = ["Clearhead float32", "CTranslate2 float32 1×1", "Hugging Face float32"]
+    ours, theirs, face = (found.last[name].answers for name in names)
+    assert ours == theirs == face
+    assert len(ours) == 32
+    assert all(len(answer) == 25 for answer in ours)
+    for maker in ("CTranslate2", "Hugging Face"):
+        ratio = found.speed_up(maker)
+        assert ratio is not None
+        assert ratio[0] > 0
+
+
+def test_a_program_that_cannot_start_says_why(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a model folder"):
+        Worker("clearhead", weights=Weights(tmp_path / "none"), precision="auto", n_threads=1)
+
+
+def test_jobs_without_a_length_end_by_themselves() -> None:
+    weights = Weights(size="tiny", n_tokens=50)
+    worker = Worker("clearhead", weights=weights, precision="float32", n_threads=1)
+    outcome = worker.run(Job([[7, 8, 2], [9, 2]], 2, n_at_once=1))
+    worker.close()
+    assert len(outcome.answers) == 2
+    assert outcome.n_bytes > 1e7
