@@ -1,5 +1,5 @@
-// All that the engine does, once, for a build that watches memory and threads: every kernel with odd
-// shapes in rooms that are exactly as large as they must be, and small models with all their turns.
+// All that the engine does, once, for a build that watches memory and threads: every kernel with
+// odd shapes in rooms that are exactly as large as needed, and small models with all their turns.
 #include <cstdio>
 #include <random>
 #include <stdexcept>
@@ -182,7 +182,8 @@ int main() {
     run_kernels();
     for (Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8})
         for (bool is_pre_norm : {true, false})
-            for (int n_kv_heads : {4, 2, 1}) run_model(precision, is_pre_norm, n_kv_heads, n_kv_heads == 2);
+            for (int n_kv_heads : {4, 2, 1})
+                run_model(precision, is_pre_norm, n_kv_heads, n_kv_heads == 2);
     expect(!find_kernels("abacus"), "there is an abacus");
     std::puts("done");
 }

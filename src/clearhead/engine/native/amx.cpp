@@ -138,8 +138,9 @@ void product_int8(const int8_t* q, int64_t q_step, const float* scale, int n_row
     _tile_loadconfig(&kShapes);
     for (int block = begin; block < end; block += kTogether)
         for (int m = 0; m < n_rows; m += kPair)
-            product_of_pair(q + m * q_step, q_step, scale + m, n_rows - m < kPair ? n_rows - m : kPair,
-                            w, block, block + kTogether < end ? block + kTogether : end, activation,
+            product_of_pair(q + m * q_step, q_step, scale + m,
+                            n_rows - m < kPair ? n_rows - m : kPair, w, block,
+                            block + kTogether < end ? block + kTogether : end, activation,
                             y + m * y_step, y_step, copies);
     _tile_release();
     std::free(copies);

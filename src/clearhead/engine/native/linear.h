@@ -96,7 +96,8 @@ class Linear {
         scales_.assign(static_cast<size_t>(n_blocks()) * kBlock, 0.0f);
         std::vector<int8_t> row(padded);
         for (int o = 0; o < weights_.n_out; ++o) {
-            scales_[o] = kernels.quantise(w + static_cast<size_t>(o) * n_in, n_in, row.data(), padded);
+            scales_[o] =
+                kernels.quantise(w + static_cast<size_t>(o) * n_in, n_in, row.data(), padded);
             int8_t* block = bytes_.data() + static_cast<size_t>(o / kBlock) * padded * kBlock;
             for (int i = 0; i < padded; i += 4)
                 std::copy_n(row.data() + i, 4, block + i * kBlock + o % kBlock * 4);

@@ -31,7 +31,8 @@ float exp_of(float x) {
     float n = shifted - kWhole;
     float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
     float rr = r * r;
-    float high = (r * (1.0f / 5040.0f) + 1.0f / 720.0f) * rr + (r * (1.0f / 120.0f) + 1.0f / 24.0f);
+    float high =
+        (r * (1.0f / 5040.0f) + 1.0f / 720.0f) * rr + (r * (1.0f / 120.0f) + 1.0f / 24.0f);
     float low = (r * (1.0f / 6.0f) + 0.5f) * rr + (r + 1.0f);
     float p = high * (rr * rr) + low;
     return p * from_bits((bits_of(shifted) + 127) << 23);

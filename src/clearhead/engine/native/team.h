@@ -112,7 +112,7 @@ class Team {
     std::atomic<int> n_asleep_{0};
     std::mutex mutex_;
     std::condition_variable wake_;
-    bool is_over_ = false;
+    std::atomic<bool> is_over_{false};
 };
 
 }  // namespace clearhead

@@ -1,6 +1,7 @@
 #include "transformer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <stdexcept>
 
@@ -217,7 +218,10 @@ void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_source
         for (int i = 0; i < n_sources; ++i) {
             const float* first = qkv + static_cast<int64_t>(begins[i]) * 2 * d_kv;
             sources_[i].n_tokens = lengths[i];
-            sources_[i].keys_values.emplace_back(first, first + static_cast<int64_t>(lengths[i]) * 2 * d_kv);
+            std::vector<float> own(static_cast<size_t>(lengths[i]) * s.cache_step());
+            for (int64_t t = 0; t < lengths[i]; ++t)
+                std::copy_n(first + t * 2 * d_kv, 2 * d_kv, own.data() + t * s.cache_step());
+            sources_[i].keys_values.push_back(std::move(own));
         }
     }
 }
@@ -227,7 +231,7 @@ void Session::make_room(int n_slots, int n_places) {
     if (n_slots <= n_slots_ && n_places <= n_places_) return;
     n_slots = std::max(n_slots, n_slots_);
     n_places = std::max(n_places, n_places_);
-    int64_t step = 2 * model_.shape.d_kv();
+    int64_t step = model_.shape.cache_step();
     for (auto& cache : caches_) {
         std::vector<float> larger(static_cast<size_t>(n_slots) * n_places * step);
         for (int slot = 0; slot < n_slots_; ++slot)
@@ -329,10 +333,11 @@ void Session::self_attention(int layer, int n_rows) {
     int per_group = s.n_heads / s.n_kv_heads;
     float unit = 1.0f / std::sqrt(static_cast<float>(s.d_head()));
     float* cache = caches_[layer].data();
+    int64_t step = s.cache_step();
     for (int m = 0; m < n_rows; ++m) {
         const float* kv = qkv_.data() + static_cast<int64_t>(m) * width + d_q;
         int64_t at = static_cast<int64_t>(rows_[m].slot) * n_places_ + rows_[m].length;
-        std::copy_n(kv, 2 * d_kv, cache + at * 2 * d_kv);
+        std::copy_n(kv, 2 * d_kv, cache + at * step);
     }
     model_.team.divide(n_rows * s.n_heads, [&](int begin, int end) {
         std::vector<float> scores(n_places_);
@@ -342,7 +347,7 @@ void Session::self_attention(int layer, int n_rows) {
             const int32_t* slots = history_.data() + static_cast<int64_t>(m) * n_places_;
             model_.kernels.attend(qkv_.data() + static_cast<int64_t>(m) * width + h * s.d_head(),
                                   s.d_head(), unit, rows_[m].length + 1,
-                                  {k, slots, n_places_, 2 * d_kv}, {k + d_kv, slots, n_places_, 2 * d_kv},
+                                  {k, slots, n_places_, step}, {k + d_kv, slots, n_places_, step},
                                   scores.data(), heads_.data() + static_cast<int64_t>(m) * d_q + h * s.d_head());
         }
     });
@@ -351,6 +356,7 @@ void Session::self_attention(int layer, int n_rows) {
 void Session::cross_attention(int layer, int n_rows) {
     const Shape& s = model_.shape;
     int d_q = s.n_heads * s.d_head(), d_kv = s.d_kv(), per_group = s.n_heads / s.n_kv_heads;
+    int64_t step = s.cache_step();
     float unit = 1.0f / std::sqrt(static_cast<float>(s.d_head()));
     model_.team.divide(n_rows * s.n_heads, [&](int begin, int end) {
         std::vector<float> scores;
@@ -360,8 +366,8 @@ void Session::cross_attention(int layer, int n_rows) {
             const float* k = source.keys_values[layer].data() + h / per_group * s.d_head();
             float* room_for_scores = room(scores, source.n_tokens);
             model_.kernels.attend(qkv_.data() + static_cast<int64_t>(m) * d_q + h * s.d_head(),
-                                  s.d_head(), unit, source.n_tokens, {k, nullptr, 0, 2 * d_kv},
-                                  {k + d_kv, nullptr, 0, 2 * d_kv}, room_for_scores,
+                                  s.d_head(), unit, source.n_tokens, {k, nullptr, 0, step},
+                                  {k + d_kv, nullptr, 0, step}, room_for_scores,
                                   heads_.data() + static_cast<int64_t>(m) * d_q + h * s.d_head());
         }
     });

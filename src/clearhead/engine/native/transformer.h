@@ -16,6 +16,9 @@ struct Shape {
     int is_pre_norm, activation, n_source_tokens, n_target_tokens;
     int d_head() const { return d_model / n_heads; }
     int d_kv() const { return n_kv_heads * d_head(); }
+    // From one position to the next in a cache of keys and values. A large power of two would put
+    // the same head of all positions into the same few lines of the processor's cache.
+    int cache_step() const { return 2 * d_kv() + (2 * d_kv() % 256 ? 0 : 16); }
 };
 
 struct Norm {
