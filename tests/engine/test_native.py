@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from clearhead.decoding import DecodingConfig, Request, generate
+from clearhead.decoding import Decoding, DecodingConfig, Hypothesis, Request, generate
 from clearhead.engine.library import find_library
 from clearhead.engine.native_model import NativeModel, Precision
 from clearhead.errors import ConfigError, InputError
@@ -192,6 +192,40 @@ def test_the_search_finds_the_same_answers(library: ctypes.CDLL) -> None:
     assert [a[0].tokens for a in plain] == [a[0].tokens for a in fast]
     for (one,), (other,) in zip(plain, fast, strict=True):
         assert one.log_probs == pytest.approx(other.log_probs, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_beams": 1},
+        {"n_beams": 1, "min_length": 3},
+        {"n_beams": 4, "n_best": 4},
+        {"n_beams": 5, "n_best": 2, "length_norm": "paper", "length_power": 0.6, "min_length": 4},
+        {"n_beams": 3, "length_power": 0.0},
+        {"n_beams": 250, "n_best": 250},  # more than there are tokens
+    ],
+)
+def test_the_engines_search_is_that_of_the_table(
+    library: ctypes.CDLL, options: dict[str, object], seed: int
+) -> None:
+    """The same native steps, once with each step's choice in Python: equal to the last bit."""
+    model = make(seed=seed)
+    with torch.no_grad():  # let answers end, some early
+        model.source_embedding.weight[2] *= 3
+    native = NativeModel(model, library)
+    config = DecodingConfig(**options)  # type: ignore[arg-type]
+    requests = [
+        Request(torch.randint(3, N_TOKENS, (n,)).tolist(), limit, config)
+        for n, limit in ((3, 9), (11, 1), (1, 14), (7, 6))
+    ]
+    decoding = Decoding(native, bos=1, eos=2, pad=0)
+    decoding.add(requests)
+    expected: dict[Request, list[Hypothesis]] = {}
+    while not decoding.is_idle:
+        expected |= dict(decoding.step())
+    found = native.search(requests, bos=1, eos=2)
+    assert found == [expected[request] for request in requests]
 
 
 def test_what_the_engine_cannot_do_is_told(library: ctypes.CDLL) -> None:

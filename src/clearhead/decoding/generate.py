@@ -8,7 +8,7 @@ be cancelled. It serves every model that has `start` and `step`.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import torch
@@ -20,10 +20,21 @@ from clearhead.decoding.separate import Separate, best_tokens
 from clearhead.decoding.table import BeamTable, is_simple
 from clearhead.models.interface import BestDecoder, State, StepDecoder
 
-__all__ = ["Decoding", "generate", "stream"]
+__all__ = ["Decoding", "Searcher", "generate", "stream"]
 
 S = TypeVar("S", bound=State)
 Finished = list[tuple[Request, list[Hypothesis]]]
+
+
+@runtime_checkable
+class Searcher(Protocol):
+    """A decoder that can search by itself, from the sources to the answers."""
+
+    def search(
+        self, requests: Sequence[Request], *, bos: int, eos: int
+    ) -> list[list[Hypothesis]] | None:
+        """All answers to simple requests of one config; nothing where it cannot do so now."""
+        ...
 
 
 @dataclass
@@ -52,10 +63,7 @@ class Decoding(Generic[S]):
     @torch.no_grad()
     def add(self, requests: Sequence[Request], device: torch.device | str = "cpu") -> None:
         """Read the sources of these requests; those of a kind are decoded together from now on."""
-        kinds: dict[DecodingConfig | None, list[Request]] = {}
-        for request in requests:
-            kinds.setdefault(request.config if is_simple(request) else None, []).append(request)
-        for config, some in kinds.items():
+        for config, some in _kinds(requests).items():
             source = pad_sequence(
                 [torch.tensor(request.source, device=device) for request in some],
                 batch_first=True,
@@ -129,11 +137,26 @@ def generate(
 ) -> list[list[Hypothesis]]:
     """Decode these requests together; return the answers of each, the best first."""
     decoding = Decoding(model, bos=bos, eos=eos, pad=pad)
-    decoding.add(requests, device)
     answers: dict[int, list[Hypothesis]] = {}
+    for config, some in _kinds(requests).items():
+        found = None
+        if config is not None and isinstance(model, Searcher):
+            found = model.search(some, bos=bos, eos=eos)
+        if found is None:
+            decoding.add(some, device)
+        else:
+            answers |= {id(request): all_ for request, all_ in zip(some, found, strict=True)}
     while not decoding.is_idle:
         answers |= {id(request): found for request, found in decoding.step()}
     return [answers[id(request)] for request in requests]
+
+
+def _kinds(requests: Sequence[Request]) -> dict[DecodingConfig | None, list[Request]]:
+    """Simple requests by their config; those that choose one by one under None."""
+    kinds: dict[DecodingConfig | None, list[Request]] = {}
+    for request in requests:
+        kinds.setdefault(request.config if is_simple(request) else None, []).append(request)
+    return kinds
 
 
 def stream(

@@ -7,12 +7,15 @@ It has `start` and `step` as the model does. While somebody listens to a place i
 model itself computes, because only there are the values that they want to see.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
+from clearhead.decoding.request import Hypothesis, Request
 from clearhead.decoding.separate import best_tokens
 from clearhead.engine.memory import Choice
 from clearhead.engine.native_model import NativeModel, NativeState
@@ -30,6 +33,14 @@ class Engine:
 
     def __init__(self, model: Transformer, native: NativeModel | None, choice: Choice) -> None:
         self.model, self.native, self.choice = model, native, choice
+
+    def search(
+        self, requests: Sequence[Request], *, bos: int, eos: int
+    ) -> list[list[Hypothesis]] | None:
+        """All answers to simple requests of one config; nothing where the model must compute."""
+        if self.native is None or is_heard(self.model):
+            return None
+        return self.native.search(requests, bos=bos, eos=eos)
 
     def start(self, source: Int[Tensor, "B S"]) -> AnyState:
         """Read the sources."""

@@ -1,12 +1,12 @@
 """The compiled part of the engine, if this installation has it: its functions and their types."""
 
 import ctypes
-from ctypes import POINTER, c_char_p, c_int, c_int64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_void_p
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-__all__ = ["Shape", "find_library", "load_library"]
+__all__ = ["SearchSettings", "Shape", "find_library", "load_library"]
 
 _floats = _ints = c_void_p  # addresses of arrays
 
@@ -21,6 +21,18 @@ class Shape(ctypes.Structure):
             "is_pre_norm", "activation", "n_source_tokens", "n_target_tokens",
         )
     ]  # fmt: skip
+
+
+class SearchSettings(ctypes.Structure):
+    """How the engine searches by itself."""
+
+    _fields_ = [
+        *(
+            (name, c_int)
+            for name in ("n_beams", "n_best", "min_length", "bos", "eos", "is_papers_norm")
+        ),
+        ("length_power", c_double),
+    ]
 
 
 @cache
@@ -50,6 +62,10 @@ def load_library(path: Path) -> ctypes.CDLL:
         "ch_session_free": (None, [c_void_p]),
         "ch_session_reorder": (c_int, [c_void_p, _ints, c_int]),
         "ch_session_step": (c_int, [c_void_p, _ints, _floats]),
+        "ch_session_search": (c_void_p, [c_void_p, POINTER(SearchSettings), _ints, c_int]),
+        "ch_answers_free": (None, [c_void_p]),
+        "ch_answers_count": (c_int, [c_void_p, c_int]),
+        "ch_answers_read": (c_int, [c_void_p, c_int, c_int, _ints, _floats, c_void_p, _ints]),
         "ch_session_best": (c_int, [c_void_p, _ints, c_int, _ints, _floats]),
     }
     for name, (returned, taken) in signatures.items():

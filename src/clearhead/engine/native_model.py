@@ -9,6 +9,7 @@ It decodes as the model itself does, and gives the same answer to a sentence in 
 
 import ctypes
 import threading
+from collections.abc import Sequence
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -17,7 +18,8 @@ from jaxtyping import Bool, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from clearhead.engine.library import Shape
+from clearhead.decoding.request import Hypothesis, Request
+from clearhead.engine.library import SearchSettings, Shape
 from clearhead.errors import ConfigError, InputError
 from clearhead.models import Transformer
 
@@ -113,6 +115,30 @@ class NativeModel:
         tokens = np.concatenate([row[:n] for row, n in zip(rows, lengths, strict=True)])
         return NativeState(self, tokens.astype(np.int32), lengths.astype(np.int32))
 
+    def search(self, requests: Sequence[Request], *, bos: int, eos: int) -> list[list[Hypothesis]]:
+        """All answers to requests of one config that is a beam search and nothing more."""
+        config = requests[0].config
+        settings = SearchSettings(
+            config.n_beams, config.n_best, config.min_length, bos, eos,
+            config.length_norm == "paper", config.length_power,
+        )  # fmt: skip
+        limits = np.array([request.max_length for request in requests], np.int32)
+        lengths = np.array([len(request.source) for request in requests], np.int32)
+        tokens = np.concatenate([np.array(request.source, np.int32) for request in requests])
+        self.reach(int(max(limits.max() + 1, lengths.max())))
+        state = NativeState(self, tokens, lengths)
+        with self.lock:
+            answers = self.library.ch_session_search(
+                state.handle, ctypes.byref(settings), limits.ctypes.data, len(requests)
+            )
+        if not answers:
+            raise InputError(self.library.ch_error().decode())
+        try:
+            read = _AnswerReader(self.library, answers, int(limits.max()) + 1)
+            return [read.all_of(source) for source in range(len(requests))]
+        finally:
+            self.library.ch_answers_free(answers)
+
     def step(
         self, tokens: Int[Tensor, "B 1"], state: "NativeState"
     ) -> tuple[Tensor, "NativeState"]:
@@ -185,6 +211,28 @@ class NativeState:
     def _check(self, failed: int) -> None:
         if failed:
             raise InputError(self.library.ch_error().decode())
+
+
+class _AnswerReader:
+    """Takes answers of the engine over, one by one, through the same room."""
+
+    def __init__(self, library: ctypes.CDLL, answers: int, longest: int) -> None:
+        self.library, self.answers = library, answers
+        self.tokens, self.log_probs = np.empty(longest, np.int32), np.empty(longest, np.float32)
+        self.score, self.is_finished = np.empty(1), np.empty(1, np.int32)
+        rooms = (self.tokens, self.log_probs, self.score, self.is_finished)
+        self.addresses = [room.ctypes.data for room in rooms]
+
+    def all_of(self, source: int) -> list[Hypothesis]:
+        """The answers to one source, the best first."""
+        found = []
+        for rank in range(self.library.ch_answers_count(self.answers, source)):
+            n = self.library.ch_answers_read(self.answers, source, rank, *self.addresses)
+            is_finished = bool(self.is_finished[0])
+            tokens = self.tokens[:n].tolist()
+            log_probs = self.log_probs[: n + is_finished].tolist()
+            found.append(Hypothesis(tokens, log_probs, float(self.score[0]), is_finished))
+        return found
 
 
 def _tensors(model: Transformer) -> dict[str, Tensor]:

@@ -1,11 +1,14 @@
 // The engine as Python sees it: plain C functions for ctypes. An error is a text, never an abort.
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <string>
 
-#include "transformer.h"
+#include "search.h"
 
 using namespace clearhead;
+
+using Answers = std::vector<std::vector<Answer>>;
 
 namespace {
 
@@ -81,6 +84,32 @@ int ch_session_best(void* session, const int32_t* tokens, int k, int32_t* best_t
     return guarded(
         [&] { static_cast<Session*>(session)->best(tokens, k, best_tokens, log_probs); return 0; },
         1);
+}
+
+// All answers to the sources of a new session. What comes back is read with `ch_answers_*`.
+void* ch_session_search(void* session, const SearchSettings* settings, const int32_t* max_lengths,
+                        int n_sources) {
+    return guarded(
+        [&]() -> void* {
+            Search search(*static_cast<Session*>(session), *settings, max_lengths, n_sources);
+            return new Answers(search.run());
+        },
+        nullptr);
+}
+void ch_answers_free(void* answers) { delete static_cast<Answers*>(answers); }
+
+// How many answers there are to one source, and how many tokens and log-probabilities one has.
+int ch_answers_count(void* answers, int source) {
+    return static_cast<int>((*static_cast<Answers*>(answers))[source].size());
+}
+int ch_answers_read(void* answers, int source, int rank, int32_t* tokens, float* log_probs,
+                    double* score, int* is_finished) {
+    const Answer& one = (*static_cast<Answers*>(answers))[source][rank];
+    std::copy(one.tokens.begin(), one.tokens.end(), tokens);
+    std::copy(one.log_probs.begin(), one.log_probs.end(), log_probs);
+    *score = one.score;
+    *is_finished = one.is_finished;
+    return static_cast<int>(one.tokens.size());
 }
 
 }  // extern "C"

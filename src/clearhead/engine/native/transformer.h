@@ -79,6 +79,7 @@ class Session {
   public:
     Session(Transformer& model, const int32_t* tokens, const int32_t* lengths, int n_sources);
     int n_rows() const { return static_cast<int>(rows_.size()); }
+    int n_tokens() const { return model_.shape.n_target_tokens; }
     int length() const { return rows_.empty() ? 0 : rows_[0].length; }
     void reorder(const int32_t* parents, int n);
     void step(const int32_t* tokens, float* logits);

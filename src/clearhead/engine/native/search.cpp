@@ -1,0 +1,138 @@
+#include "search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace clearhead {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Search::Search(Session& session, const SearchSettings& settings, const int32_t* max_lengths, int n)
+    : session_(session),
+      settings_(settings),
+      max_lengths_(max_lengths, max_lengths + n),
+      // At most one candidate of a row is the end; greedy search may take it.
+      n_candidates_(std::min(settings.n_beams + (settings.n_beams + settings.min_length > 1),
+                             session.n_tokens())),
+      ends_(n),
+      bars_(n, -kInfinity) {
+    for (int owner = 0; owner < n; ++owner) rows_.push_back({owner, settings.bos, 0.0});
+}
+
+std::vector<std::vector<Answer>> Search::run() {
+    while (!rows_.empty()) take_step();
+    std::vector<std::vector<Answer>> answers;
+    for (auto& ends : ends_) {
+        std::stable_sort(ends.begin(), ends.end(), [](const End& a, const End& b) {
+            return a.is_finished != b.is_finished ? a.is_finished : a.score > b.score;
+        });
+        answers.emplace_back();
+        size_t n = std::min<size_t>(ends.size(), settings_.n_best);
+        for (size_t i = 0; i < n; ++i) answers.back().push_back(answer_of(ends[i]));
+    }
+    return answers;
+}
+
+void Search::take_step() {
+    int n = static_cast<int>(rows_.size());
+    std::vector<int32_t> newest;
+    for (const Row& row : rows_) newest.push_back(row.token);
+    best_.resize(static_cast<size_t>(n) * n_candidates_);
+    log_probs_.resize(best_.size());
+    session_.best(newest.data(), n_candidates_, best_.data(), log_probs_.data());
+    next_.clear();
+    step_ = {};
+    for (int first = 0, last = 0; first < n; first = last) {
+        while (last < n && rows_[last].owner == rows_[first].owner) ++last;
+        advance(rows_[first].owner, first, last - first);
+    }
+    bool is_same = next_.size() == rows_.size();
+    for (size_t i = 0; is_same && i < next_.size(); ++i)
+        is_same = step_.parents[i] == static_cast<int32_t>(i);
+    if (!is_same && !next_.empty())
+        session_.reorder(step_.parents.data(), static_cast<int>(next_.size()));
+    rows_.swap(next_);
+    steps_.push_back(std::move(step_));
+}
+
+// Rank the candidates of one source. Ends among the first `n_beams` are answers; the first
+// `n_beams` others go on, if they may be written on and can still win.
+void Search::advance(int owner, int first, int n_rows) {
+    int length = static_cast<int>(steps_.size()) + 1, n_beams = settings_.n_beams;
+    candidates_.clear();
+    for (int row = first; row < first + n_rows; ++row)
+        for (int rank = 0; rank < n_candidates_; ++rank) {
+            size_t at = static_cast<size_t>(row) * n_candidates_ + rank;
+            if (length <= settings_.min_length && best_[at] == settings_.eos) continue;
+            double total = rows_[row].total + log_probs_[at];
+            if (total > -kInfinity) candidates_.push_back({total, row, rank});
+        }
+    size_t n_ranked = std::min(candidates_.size(), static_cast<size_t>(2) * n_beams);
+    std::partial_sort(candidates_.begin(), candidates_.begin() + n_ranked, candidates_.end(),
+                      [](const Candidate& a, const Candidate& b) {
+                          if (a.total != b.total) return a.total > b.total;
+                          return a.row != b.row ? a.row < b.row : a.rank < b.rank;
+                      });
+    std::vector<const Candidate*> live;
+    for (size_t place = 0; place < n_ranked; ++place) {
+        const Candidate& c = candidates_[place];
+        size_t at = static_cast<size_t>(c.row) * n_candidates_ + c.rank;
+        if (best_[at] != settings_.eos) {
+            if (static_cast<int>(live.size()) < n_beams) live.push_back(&c);
+        } else if (static_cast<int>(place) < n_beams) {
+            end(owner, c.row, best_[at], c.total, log_probs_[at], true);
+        }
+    }
+    bool is_full = length >= max_lengths_[owner];
+    for (const Candidate* c : live) {
+        size_t at = static_cast<size_t>(c->row) * n_candidates_ + c->rank;
+        if (is_full) {
+            end(owner, c->row, best_[at], c->total, log_probs_[at], false);
+        } else if (normalised(c->total, max_lengths_[owner] + 1) > bars_[owner]) {
+            next_.push_back({owner, best_[at], c->total});
+            step_.parents.push_back(c->row);
+            step_.tokens.push_back(best_[at]);
+            step_.log_probs.push_back(log_probs_[at]);
+        }
+    }
+}
+
+void Search::end(int owner, int row, int token, double total, float log_prob, bool is_finished) {
+    int n_steps = static_cast<int>(steps_.size());
+    auto& ends = ends_[owner];
+    ends.push_back({normalised(total, n_steps + 1), n_steps, row, token, log_prob, is_finished});
+    size_t n_wanted = std::min(settings_.n_best, settings_.n_beams);
+    if (settings_.n_beams == 1) {
+        bars_[owner] = kInfinity;  // greedy: what ends is the answer
+    } else if (ends.size() >= n_wanted) {
+        std::vector<double> scores;
+        for (const End& one : ends) scores.push_back(one.score);
+        std::nth_element(scores.begin(), scores.begin() + (n_wanted - 1), scores.end(),
+                         std::greater<double>());
+        bars_[owner] = scores[n_wanted - 1];
+    }
+}
+
+double Search::normalised(double log_prob, int length) const {
+    double base = settings_.is_papers_norm ? (5.0 + length) / 6.0 : length;
+    return log_prob / std::pow(base, settings_.length_power);
+}
+
+Answer Search::answer_of(const End& end) const {
+    Answer answer{end.score, end.is_finished, {}, {}};
+    int row = end.row;
+    for (int i = end.n_steps - 1; i >= 0; --i) {
+        answer.tokens.push_back(steps_[i].tokens[row]);
+        answer.log_probs.push_back(steps_[i].log_probs[row]);
+        row = steps_[i].parents[row];
+    }
+    std::reverse(answer.tokens.begin(), answer.tokens.end());
+    std::reverse(answer.log_probs.begin(), answer.log_probs.end());
+    if (end.token != settings_.eos) answer.tokens.push_back(end.token);
+    answer.log_probs.push_back(end.log_prob);
+    return answer;
+}
+
+}  // namespace clearhead
