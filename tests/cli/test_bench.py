@@ -51,13 +51,18 @@ def test_all_programs_write_the_same(tmp_path: Path) -> None:
 
 
 def test_a_program_that_cannot_start_says_why(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is not a model folder"):
-        Worker("clearhead", weights=Weights(tmp_path / "none"), precision="auto", n_threads=1)
+    Weights(size="tiny", n_tokens=50).save(tmp_path / "small")
+    (tmp_path / "small" / "model.safetensors").write_bytes(b"")
+    settings = {"folder": str(tmp_path / "small"), "precision": "auto", "n_threads": 1}
+    with pytest.raises(InputError, match="cannot be read"):
+        Worker("clearhead", weights=Weights(), **settings)
 
 
-def test_jobs_without_a_length_end_by_themselves() -> None:
+def test_jobs_without_a_length_end_by_themselves(tmp_path: Path) -> None:
     weights = Weights(size="tiny", n_tokens=50)
-    worker = Worker("clearhead", weights=weights, precision="float32", n_threads=1)
+    weights.save(tmp_path / "small")
+    settings = {"folder": str(tmp_path / "small"), "precision": "float32", "n_threads": 1}
+    worker = Worker("clearhead", weights=weights, **settings)
     outcome = worker.run(Job([[7, 8, 2], [9, 2]], 2, n_at_once=1))
     worker.close()
     assert len(outcome.answers) == 2

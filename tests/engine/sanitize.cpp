@@ -1,11 +1,12 @@
 // All that the engine does, once, for a build that watches memory and threads: every kernel with
 // odd shapes in rooms that are exactly as large as needed, and small models with all their turns.
 #include <cstdio>
+#include <map>
 #include <random>
 #include <stdexcept>
 #include <string>
 
-#include "transformer.h"
+#include "search.h"
 
 using namespace clearhead;
 
@@ -88,11 +89,25 @@ void run_kernels() {
 // The weights of a model, by their names in the model folder.
 struct Folder {
     std::vector<std::vector<float>> held;
-    Tensors tensors;
+    std::map<std::string, Tensors::One> all;
+    static const Folder* opened;  // the one that `fetch` reads
+
+    static int fetch(const char* name, const float** data, int* n_rows, int* n_columns) {
+        auto found = opened->all.find(name);
+        if (found == opened->all.end()) return 0;
+        *data = found->second.data;
+        *n_rows = found->second.n_rows;
+        *n_columns = found->second.n_columns;
+        return 1;
+    }
+    Tensors tensors() const {
+        opened = this;
+        return {fetch};
+    }
 
     void add(const std::string& name, int n_rows, int n_columns, float mean = 0.0f) {
         held.push_back(numbers(static_cast<int64_t>(n_rows) * n_columns, mean));
-        tensors.all[name] = {held.back().data(), n_rows, n_columns};
+        all[name] = {held.back().data(), n_rows, n_columns};
     }
     void add_norm(const std::string& name, int d) {
         add(name + ".weight", 1, d, 1.0f);
@@ -123,6 +138,22 @@ struct Folder {
         add("output", s.n_target_tokens, s.d_model);
     }
 };
+
+const Folder* Folder::opened = nullptr;
+
+// All answers to three sources, of which one may have a single token.
+void run_search(Transformer& model, int n_beams) {
+    std::vector<int32_t> lengths = {5, 1, 9}, source(5 + 1 + 9), limits = {70, 1, 12};
+    for (int32_t& token : source) token = below(model.shape.n_source_tokens);
+    Session session(model, source.data(), lengths.data(), 3);
+    SearchSettings settings = {n_beams, n_beams, n_beams % 2 * 3, 1, 2, n_beams % 2, 0.7};
+    auto answers = Search(session, settings, limits.data(), 3).run();
+    for (int i = 0; i < 3; ++i) {
+        expect(!answers[i].empty(), "a source has no answer");
+        for (const Answer& one : answers[i])
+            expect(static_cast<int>(one.tokens.size()) <= limits[i], "an answer is too long");
+    }
+}
 
 // Rows are doubled, exchanged and dropped, over more positions than the cache has at first.
 void run_session(Transformer& model) {
@@ -160,10 +191,11 @@ void run_model(Precision precision, bool is_pre_norm, int n_kv_heads, bool is_jo
     if (is_joint) shape.n_target_tokens = shape.n_source_tokens;
     auto folder = std::make_unique<Folder>(shape, is_joint);
     const int n_positions = 110;
-    Transformer model(shape, folder->tensors, precision, 2, find_kernels(""));
+    Transformer model(shape, folder->tensors(), precision, 2, find_kernels(""));
     folder.reset();  // the model has copies
     model.set_positions(numbers(n_positions * shape.d_model).data(), n_positions);
     run_session(model);
+    for (int n_beams : {1, 2, 5, 50}) run_search(model, n_beams);
     run_session(model);
     std::vector<int32_t> source(n_positions + 1, 3);
     int32_t length = n_positions + 1;
@@ -172,7 +204,7 @@ void run_model(Precision precision, bool is_pre_norm, int n_kv_heads, bool is_jo
     larger.n_decoder_layers = 3;
     Folder smaller(shape, is_joint);
     expect_error("the weight decoder.blocks.2.self_attention.w_qkv is missing", [&] {
-        Transformer(larger, smaller.tensors, precision, 2, find_kernels(""));
+        Transformer(larger, smaller.tensors(), precision, 2, find_kernels(""));
     });
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from clearhead.decoding import DecodingConfig, Request, generate
 from clearhead.engine import choice
@@ -13,6 +14,7 @@ from clearhead.engine.choice import choose
 from clearhead.engine.engine import Engine
 from clearhead.engine.library import find_library
 from clearhead.engine.memory import Choice, Wanted, recall
+from clearhead.engine.source import Source, WeightFile
 from clearhead.errors import InputError
 from clearhead.layers.tap import Tap, listen
 from clearhead.models import Transformer, TransformerConfig
@@ -141,6 +143,48 @@ def test_positions_have_no_end() -> None:
         expected, plain = model.step(source[:, :1], plain)
         logits, native = fast.step(source[:, :1], native)
     assert torch.allclose(logits, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float16, torch.bfloat16])
+def test_weights_are_read_from_a_file_one_by_one(tmp_path: Path, kind: torch.dtype) -> None:
+    model = make().to(kind).float()
+    path = tmp_path / "model.safetensors"
+    weights = {name: p.detach().to(kind) for name, p in model.named_parameters()}
+    save_file(weights, path, {"note": "of no interest"})
+    file = WeightFile(path)
+    assert file.shapes == {name: tuple(p.shape) for name, p in model.named_parameters()}
+    native, chosen = choose(Source(model.config, file.read), "float32")
+    loaded: list[Transformer] = []
+
+    def load() -> Transformer:
+        loaded.append(model)
+        return model
+
+    fast = Engine(load, native, chosen)
+    assert answers(fast) == answers(model)
+    assert not loaded  # the engine needs nothing of it
+    assert fast.model is model
+
+
+def test_a_file_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    model = make()
+    path = tmp_path / "model.safetensors"
+    save_file({name: p.detach() for name, p in model.named_parameters()}, path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-100])
+    with pytest.raises(InputError, match="is cut off"):
+        choose(Source(model.config, WeightFile(path).read), "float32")
+    path.write_bytes(whole[:100])
+    with pytest.raises(InputError, match="cannot be read"):
+        WeightFile(path)
+    path.write_bytes(b"\xff" * 16)
+    with pytest.raises(InputError, match="it is no safetensors file"):
+        WeightFile(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        WeightFile(tmp_path / "none")
+    save_file({"output": torch.ones(2, dtype=torch.int64)}, path)
+    with pytest.raises(InputError, match="the weight output is I64"):
+        WeightFile(path).read("output")
 
 
 def test_threads_may_share_an_engine() -> None:

@@ -138,9 +138,12 @@ def _forms(
     tell: Callable[[str], None],
 ) -> Iterator[tuple[str, str, dict[str, object]]]:
     """Every program with the settings that may be its best."""
+    weights.save(parent / "clearhead")
     for precision in precisions:
-        settings = {"weights": weights, "precision": precision, "n_threads": n_threads}
-        yield f"{OURS} {precision}", "clearhead", settings
+        yield f"{OURS} {precision}", "clearhead", {
+            "weights": weights, "folder": str(parent / "clearhead"), "precision": precision,
+            "n_threads": n_threads,
+        }  # fmt: skip
     if find_spec("ctranslate2") is None:
         tell(f"{THEIRS} is not installed: pip install ctranslate2 puts it into this table")
     else:

@@ -26,6 +26,16 @@ class Weights:
     size: str = "tiny"
     n_tokens: int = 16_000
 
+    def save(self, folder: Path) -> None:
+        """Write the configuration and the weights, as a model folder has them."""
+        from safetensors.torch import save_file
+
+        model = self.model()
+        folder.mkdir()
+        model.config.save(folder / "config.json")
+        weights = {name: p.detach().contiguous() for name, p in model.named_parameters()}
+        save_file(weights, folder / "model.safetensors")
+
     def model(self) -> Any:
         """The model; the same in every process."""
         import torch
@@ -117,18 +127,20 @@ def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def _ours(weights: Weights, precision: Any, n_threads: int) -> Decode:
+def _ours(weights: Weights, folder: str, precision: Any, n_threads: int) -> Decode:
     import torch
 
     from clearhead.decoding import DecodingConfig, Request, generate
     from clearhead.engine.choice import choose
     from clearhead.engine.engine import Engine
+    from clearhead.engine.source import Source, WeightFile
+    from clearhead.models import TransformerConfig
     from clearhead.tasks.translate import max_length_for
 
     torch.set_num_threads(n_threads)
-    model = weights.model()
-    native, choice = choose(model, precision)
-    engine: Any = Engine(model, native, choice)
+    config = TransformerConfig.load(Path(folder) / "config.json")
+    source = Source(config, WeightFile(Path(folder) / "model.safetensors").read)
+    engine: Any = Engine(weights.model, *choose(source, precision))
 
     def decode(job: Job) -> list[list[int]]:
         config = DecodingConfig(n_beams=job.n_beams, min_length=job.n_tokens or 0)

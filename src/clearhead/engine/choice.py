@@ -16,6 +16,7 @@ from torch import Tensor
 from clearhead.engine.library import find_library
 from clearhead.engine.memory import Choice, Wanted, n_cpus, recall, remember
 from clearhead.engine.native_model import NativeModel, Precision, why_not
+from clearhead.engine.source import Source
 from clearhead.errors import InputError, nearest
 from clearhead.models import Transformer
 
@@ -28,12 +29,16 @@ MANY: Final = 32
 N_SOURCE, N_STEPS = 20, 6
 
 
-def choose(model: Transformer, wanted: Wanted = "auto") -> tuple[NativeModel | None, Choice]:
+def choose(
+    model: Transformer | Source, wanted: Wanted = "auto"
+) -> tuple[NativeModel | None, Choice]:
     """Pack the weights in the wanted precision, or in the one that is fastest here."""
     if wanted not in get_args(Wanted):
         raise InputError(f"no precision {wanted!r}: {nearest(wanted, get_args(Wanted))}")
     library = find_library()
-    problem = "it was installed without a C++ compiler" if library is None else why_not(model)
+    problem = (
+        "it was installed without a C++ compiler" if library is None else why_not(model.config)
+    )
     if library is None or problem:
         if wanted in ("bfloat16", "int8"):
             raise InputError(

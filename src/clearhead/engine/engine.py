@@ -7,7 +7,7 @@ It has `start` and `step` as the model does. While somebody listens to a place i
 model itself computes, because only there are the values that they want to see.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -31,20 +31,38 @@ AnyState = NativeState | DecoderState
 class Engine:
     """Decodes natively where that is possible, and as the model does otherwise."""
 
-    def __init__(self, model: Transformer, native: NativeModel | None, choice: Choice) -> None:
-        self.model, self.native, self.choice = model, native, choice
+    def __init__(
+        self,
+        model: Transformer | Callable[[], Transformer],
+        native: NativeModel | None,
+        choice: Choice,
+    ) -> None:
+        self._model = model
+        self.native, self.choice = native, choice
+
+    @property
+    def model(self) -> Transformer:
+        """The model itself; it is loaded when it is first asked for."""
+        if not isinstance(self._model, Transformer):
+            self._model = self._model()
+        return self._model
+
+    @property
+    def _is_heard(self) -> bool:
+        # Nobody can listen to what is not there yet.
+        return isinstance(self._model, Transformer) and is_heard(self._model)
 
     def search(
         self, requests: Sequence[Request], *, bos: int, eos: int
     ) -> list[list[Hypothesis]] | None:
         """All answers to simple requests of one config; nothing where the model must compute."""
-        if self.native is None or is_heard(self.model):
+        if self.native is None or self._is_heard:
             return None
         return self.native.search(requests, bos=bos, eos=eos)
 
     def start(self, source: Int[Tensor, "B S"]) -> AnyState:
         """Read the sources."""
-        if self.native is None or is_heard(self.model):
+        if self.native is None or self._is_heard:
             return self.model.start(source)
         return self.native.start(source)
 

@@ -6,9 +6,13 @@ from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-__all__ = ["SearchSettings", "Shape", "find_library", "load_library"]
+__all__ = ["Fetch", "SearchSettings", "Shape", "find_library", "load_library"]
 
 _floats = _ints = c_void_p  # addresses of arrays
+
+
+Fetch = ctypes.CFUNCTYPE(c_int, c_char_p, POINTER(c_void_p), POINTER(c_int), POINTER(c_int))
+"""Name → where the tensor is, its rows and its columns; 0 if there is none."""
 
 
 class Shape(ctypes.Structure):
@@ -51,10 +55,7 @@ def load_library(path: Path) -> ctypes.CDLL:
     signatures = {
         "ch_error": (c_char_p, []),
         "ch_kernels": (c_char_p, [c_char_p]),
-        "ch_tensors_new": (c_void_p, []),
-        "ch_tensors_free": (None, [c_void_p]),
-        "ch_tensors_add": (None, [c_void_p, c_char_p, _floats, c_int, c_int]),
-        "ch_model_new": (c_void_p, [POINTER(Shape), c_void_p, c_int, c_int, c_char_p]),
+        "ch_model_new": (c_void_p, [POINTER(Shape), Fetch, c_int, c_int, c_char_p]),
         "ch_model_free": (None, [c_void_p]),
         "ch_model_positions": (None, [c_void_p, _floats, c_int]),
         "ch_model_bytes": (c_int64, [c_void_p]),

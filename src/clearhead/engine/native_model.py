@@ -9,6 +9,7 @@ It decodes as the model itself does, and gives the same answer to a sentence in 
 
 import ctypes
 import threading
+from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final, Literal, get_args
 
@@ -19,9 +20,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clearhead.decoding.request import Hypothesis, Request
-from clearhead.engine.library import SearchSettings, Shape
+from clearhead.engine.library import Fetch, SearchSettings, Shape
+from clearhead.engine.source import Source
 from clearhead.errors import ConfigError, InputError
-from clearhead.models import Transformer
+from clearhead.layers.positions import SinusoidalPositions
+from clearhead.models import Transformer, TransformerConfig
 
 __all__ = ["NativeModel", "NativeState", "Precision", "why_not"]
 
@@ -31,13 +34,12 @@ N_POSITIONS: Final = 512
 """For how many positions there are vectors at first."""
 
 
-def why_not(model: Transformer) -> str | None:
-    """What the engine cannot do with this model; nothing if it can serve it."""
-    activation = model.config.block.activation
-    if activation not in ACTIVATIONS:
-        return f"the engine does not know the activation {activation!r}"
-    if model.config.positions != "sinusoidal":
-        return f"the engine does not know {model.config.positions} positions"
+def why_not(config: TransformerConfig) -> str | None:
+    """What the engine cannot do with such a model; nothing if it can serve it."""
+    if config.block.activation not in ACTIVATIONS:
+        return f"the engine does not know the activation {config.block.activation!r}"
+    if config.positions != "sinusoidal":
+        return f"the engine does not know {config.positions} positions"
     return None
 
 
@@ -46,7 +48,7 @@ class NativeModel:
 
     def __init__(
         self,
-        model: Transformer,
+        model: Transformer | Source,
         library: ctypes.CDLL,
         *,
         precision: Precision = "float32",
@@ -54,31 +56,26 @@ class NativeModel:
         kernels: str = "",
     ) -> None:
         config, block = model.config, model.config.block
-        if problem := why_not(model):
+        if problem := why_not(config):
             raise ConfigError(problem)
         self.library, self.pad, self.n_tokens = library, config.pad, config.n_target_tokens
-        self.positions, self.n_positions = model.source_positions, 0
+        self.positions, self.n_positions = SinusoidalPositions(block.d_model), 0
         self.lock = threading.RLock()  # the threads of the engine work for one caller at a time
         shape = Shape(
             block.d_model, block.d_ff, block.n_heads, block.n_kv_heads or block.n_heads,
             config.n_encoder_layers, config.n_decoder_layers, block.norm == "pre",
             ACTIVATIONS[block.activation], config.n_source_tokens, config.n_target_tokens,
         )  # fmt: skip
-        tensors = library.ch_tensors_new()
-        held = []  # the library copies them only when the model is made
-        for name, value in _tensors(model).items():
-            table = np.ascontiguousarray(value.detach().float().cpu().numpy())
-            held.append(table)
-            rows, columns = (1, *table.shape)[-2:]
-            library.ch_tensors_add(tensors, name.encode(), table.ctypes.data, rows, columns)
+        lender = _Lender(model if isinstance(model, Source) else Source.of(model))
         self.handle = library.ch_model_new(
             ctypes.byref(shape),
-            tensors,
+            Fetch(lender.lend),
             get_args(Precision).index(precision),
             n_threads,
             kernels.encode(),
         )
-        library.ch_tensors_free(tensors)
+        if lender.error is not None:
+            raise lender.error
         if not self.handle:
             raise InputError(library.ch_error().decode())
         self.reach(N_POSITIONS)
@@ -235,15 +232,24 @@ class _AnswerReader:
         return found
 
 
-def _tensors(model: Transformer) -> dict[str, Tensor]:
-    """The weights by the names that the engine knows."""
-    found: dict[str, Tensor] = {
-        name: value
-        for name, value in model.named_parameters()
-        if name.startswith(("encoder.", "decoder."))
-    }
-    found["source_embedding"] = model.source_embedding.weight
-    if not model.config.is_joint:
-        found["target_embedding"] = model.target_embedding.weight
-    found["output"] = model.output.weight
-    return found
+class _Lender:
+    """Hands tensors to the engine, which packs them at once; the last few are kept alive."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.lent: deque[NDArray[np.float32]] = deque(maxlen=4)
+        self.error: Exception | None = None
+
+    def lend(self, name: bytes, data: Any, n_rows: Any, n_columns: Any) -> int:
+        """Say where a tensor is, and its size; 0 if there is none."""
+        try:
+            table = self.source.read(name.decode())
+        except Exception as error:  # the engine cannot pass it on
+            self.error = error
+            return 0
+        if table is None:
+            return 0
+        self.lent.append(table)
+        data[0] = table.ctypes.data
+        n_rows[0], n_columns[0] = (1, *table.shape)[-2:]
+        return 1

@@ -6,19 +6,30 @@ No pickle is written or read. Training adds a folder `training/` beside them.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor
 
+from clearhead.engine.source import Source, WeightFile
 from clearhead.errors import InputError
 from clearhead.models import Transformer, TransformerConfig
 from clearhead.text import Tokenizer
 
-__all__ = ["ModelFolder", "load_folder", "put_weights", "save_folder"]
+__all__ = [
+    "ModelFolder",
+    "OpenFolder",
+    "check_shapes",
+    "load_folder",
+    "open_folder",
+    "put_weights",
+    "save_folder",
+]
 
 
 @dataclass(frozen=True)
@@ -44,8 +55,35 @@ def save_folder(folder: Path, contents: ModelFolder) -> None:
     write_bytes(folder / "card.json", (card + "\n").encode())
 
 
-def load_folder(folder: Path) -> ModelFolder:
-    """Read what `save_folder` wrote."""
+@dataclass(frozen=True)
+class OpenFolder:
+    """A model folder whose weights are read only when they are needed."""
+
+    folder: Path
+    config: TransformerConfig
+    tokenizer: Tokenizer
+    card: dict[str, Any]
+
+    @property
+    def weights(self) -> Path:
+        """The file of the weights."""
+        return self.folder / "model.safetensors"
+
+    def model(self) -> Transformer:
+        """The model with its weights."""
+        model = Transformer(self.config)
+        put_weights(model, _read_weights(self.weights), self.folder)
+        return model.eval()
+
+    def source(self) -> Source:
+        """The weights for the engine, which takes them one by one."""
+        file = WeightFile(self.weights)
+        check_shapes(self.config, file.shapes, self.folder)
+        return Source(self.config, file.read)
+
+
+def open_folder(folder: Path) -> OpenFolder:
+    """Read all that `save_folder` wrote but the weights."""
     if not folder.is_dir():
         raise InputError(f"{folder} is not a model folder: there is no such folder")
     names = ("config.json", "model.safetensors", "tokenizer.json", "card.json")
@@ -55,19 +93,24 @@ def load_folder(folder: Path) -> ModelFolder:
             f"{folder} is not a whole model folder: {', '.join(missing)} is missing; "
             f"`clearhead train … --to {folder}` makes one, or goes on with one"
         )
-    model = Transformer(TransformerConfig.load(folder / "config.json"))
-    put_weights(model, _read_weights(folder / "model.safetensors"), folder)
+    config = TransformerConfig.load(folder / "config.json")
     tokenizer = Tokenizer.load(folder / "tokenizer.json")
-    if tokenizer.n_tokens != model.config.n_source_tokens:
+    if tokenizer.n_tokens != config.n_source_tokens:
         raise InputError(
             f"the tokenizer in {folder} has {tokenizer.n_tokens} tokens and the model "
-            f"{model.config.n_source_tokens}: they do not belong together"
+            f"{config.n_source_tokens}: they do not belong together"
         )
     try:
         card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{folder / 'card.json'} is not JSON: {error}") from None
-    return ModelFolder(model.eval(), tokenizer, card)
+    return OpenFolder(folder, config, tokenizer, card)
+
+
+def load_folder(folder: Path) -> ModelFolder:
+    """Read what `save_folder` wrote."""
+    found = open_folder(folder)
+    return ModelFolder(found.model(), found.tokenizer, found.card)
 
 
 def _read_weights(path: Path) -> dict[str, Tensor]:
@@ -79,12 +122,20 @@ def _read_weights(path: Path) -> dict[str, Tensor]:
 
 def put_weights(model: Transformer, weights: dict[str, Tensor], source: Path) -> None:
     """Put saved weights into a model; each name and shape must fit."""
-    parameters = dict(model.named_parameters())
-    for name in sorted(parameters.keys() ^ weights.keys()):
-        state = "missing" if name in parameters else "not known to this model"
-        raise InputError(f"{source}: the weight {name} is {state}")
-    for name, parameter in parameters.items():
-        if parameter.shape != weights[name].shape:
-            given, wanted = tuple(weights[name].shape), tuple(parameter.shape)
-            raise InputError(f"{source}: the weight {name} has shape {given}, not {wanted}")
+    check_shapes(model.config, {name: tuple(w.shape) for name, w in weights.items()}, source)
+    for name, parameter in model.named_parameters():
         parameter.data.copy_(weights[name])
+
+
+def check_shapes(
+    config: TransformerConfig, shapes: Mapping[str, tuple[int, ...]], source: Path
+) -> None:
+    """Refuse weights that are not those of such a model."""
+    with torch.device("meta"):  # no memory, no numbers
+        expected = {name: tuple(p.shape) for name, p in Transformer(config).named_parameters()}
+    for name in sorted(expected.keys() ^ shapes.keys()):
+        state = "missing" if name in expected else "not known to this model"
+        raise InputError(f"{source}: the weight {name} is {state}")
+    for name, wanted in expected.items():
+        if shapes[name] != wanted:
+            raise InputError(f"{source}: the weight {name} has shape {shapes[name]}, not {wanted}")

@@ -21,7 +21,7 @@ from clearhead.models import Transformer
 from clearhead.models.interface import StepDecoder
 from clearhead.tasks.alignment import align
 from clearhead.tasks.answer_stream import AnswerStream
-from clearhead.tasks.folder import load_folder
+from clearhead.tasks.folder import open_folder
 from clearhead.tasks.long_text import cut, even, has_lines, longest_in
 from clearhead.tasks.settings import Settings, max_length_for, read_settings
 from clearhead.tasks.translation import Translation, join_translations
@@ -39,26 +39,36 @@ class Translator:
 
     def __init__(
         self,
-        model: Transformer,
+        model: Transformer | Engine,
         tokenizer: Tokenizer,
         card: dict[str, Any],
-        engine: Engine | None = None,
     ) -> None:
-        self.model, self.tokenizer, self.card = model.eval(), tokenizer, card
-        self.engine = engine
+        self.tokenizer, self.card = tokenizer, card
+        self.engine = model if isinstance(model, Engine) else None
         """The faster path of a model that is not trained any more."""
+        self._model = None if isinstance(model, Engine) else model.eval()
 
     @classmethod
     def load(cls, folder: str | Path, precision: Wanted = "auto") -> "Translator":
         """Open a model folder; `precision` is that of the engine, see `engine.choose`."""
-        contents = load_folder(Path(folder))
-        engine = Engine(contents.model, *choose(contents.model, precision))
-        return cls(contents.model, contents.tokenizer, contents.card, engine)
+        found = open_folder(Path(folder))
+        engine = Engine(found.model, *choose(found.source(), precision))
+        return cls(engine, found.tokenizer, found.card)
+
+    @property
+    def model(self) -> Transformer:
+        """The model itself; behind an engine, it is loaded when it is first asked for."""
+        if self._model is not None:
+            return self._model
+        assert self.engine is not None
+        return self.engine.model
 
     @property
     def device(self) -> torch.device:
-        """Where the model is."""
-        return next(self.model.parameters()).device
+        """Where it computes."""
+        if self._model is None:  # the engine
+            return torch.device("cpu")
+        return next(self._model.parameters()).device
 
     @property
     def _decoder(self) -> StepDecoder[Any]:

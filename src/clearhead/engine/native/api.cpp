@@ -41,17 +41,11 @@ const char* ch_kernels(const char* name) {
     return guarded([&] { return kernels_named(name)->name; }, static_cast<const char*>(nullptr));
 }
 
-void* ch_tensors_new() { return new Tensors; }
-void ch_tensors_free(void* tensors) { delete static_cast<Tensors*>(tensors); }
-void ch_tensors_add(void* tensors, const char* name, const float* data, int n_rows, int n_columns) {
-    static_cast<Tensors*>(tensors)->all[name] = {data, n_rows, n_columns};
-}
-
-void* ch_model_new(const Shape* shape, void* tensors, int precision, int n_threads,
+void* ch_model_new(const Shape* shape, decltype(Tensors::fetch) fetch, int precision, int n_threads,
                    const char* kernels) {
     return guarded(
         [&]() -> void* {
-            return new Transformer(*shape, *static_cast<Tensors*>(tensors), static_cast<Precision>(precision),
+            return new Transformer(*shape, Tensors{fetch}, static_cast<Precision>(precision),
                                    n_threads, kernels_named(kernels));
         },
         nullptr);

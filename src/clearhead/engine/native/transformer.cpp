@@ -13,18 +13,18 @@ constexpr float kEps = 1e-5f;
 constexpr int kMorePlaces = 64;
 
 Norm norm_at(const Tensors& tensors, const std::string& name) {
-    const auto& weight = tensors.at(name + ".weight");
-    const auto& bias = tensors.at(name + ".bias");
+    auto weight = tensors.at(name + ".weight"), bias = tensors.at(name + ".bias");
     int n = weight.n_rows * weight.n_columns;
     return {{weight.data, weight.data + n}, {bias.data, bias.data + n}};
 }
 
 std::unique_ptr<Linear> linear_of(const Tensors& tensors, const std::string& weight,
                                   const std::string& bias, int first, int n_out, Precision precision) {
-    const auto& w = tensors.at(weight);
-    const auto* b = tensors.find(bias);
+    auto w = tensors.at(weight);
+    Tensors::One b;
+    bool has_bias = !bias.empty() && tensors.find(bias, b);
     return std::make_unique<Linear>(w.data + static_cast<int64_t>(first) * w.n_columns, n_out,
-                                    w.n_columns, b ? b->data + first : nullptr, precision);
+                                    w.n_columns, has_bias ? b.data + first : nullptr, precision);
 }
 
 Attention attention_at(const Tensors& tensors, const std::string& name, const Shape& shape,
@@ -104,10 +104,10 @@ void residual(const Kernels& kernels, const Shape& shape, const Norm& norm, floa
 
 }  // namespace
 
-const Tensors::One& Tensors::at(const std::string& name) const {
-    const One* found = find(name);
-    if (!found) throw std::runtime_error("the weight " + name + " is missing");
-    return *found;
+Tensors::One Tensors::at(const std::string& name) const {
+    One found;
+    if (!find(name, found)) throw std::runtime_error("the weight " + name + " is missing");
+    return found;
 }
 
 Transformer::Transformer(const Shape& s, const Tensors& tensors, Precision precision, int n_threads,
@@ -124,8 +124,8 @@ Transformer::Transformer(const Shape& s, const Tensors& tensors, Precision preci
         decoder_norm_ = norm_at(tensors, "decoder.norm");
     }
     source_embedding_ = copy_of(tensors.at("source_embedding"));
-    if (tensors.find("target_embedding"))
-        target_embedding_ = copy_of(tensors.at("target_embedding"));
+    Tensors::One target;
+    if (tensors.find("target_embedding", target)) target_embedding_ = copy_of(target);
     output_ = linear_of(tensors, "output", "", 0, shape.n_target_tokens, precision);
 }
 

@@ -2,7 +2,6 @@
 // the decoder one position at a time.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,18 +34,18 @@ struct Block {
     std::unique_ptr<Linear> up, down;
 };
 
-// Tensors by their name in the model folder.
+// Tensors by their name in the model folder. They are asked for one by one; each is there until a
+// few others were asked for.
 struct Tensors {
     struct One {
         const float* data;
         int n_rows, n_columns;
     };
-    std::map<std::string, One> all;
-    const One* find(const std::string& name) const {
-        auto it = all.find(name);
-        return it == all.end() ? nullptr : &it->second;
+    int (*fetch)(const char* name, const float** data, int* n_rows, int* n_columns);
+    bool find(const std::string& name, One& found) const {
+        return fetch(name.c_str(), &found.data, &found.n_rows, &found.n_columns) != 0;
     }
-    const One& at(const std::string& name) const;
+    One at(const std::string& name) const;
 };
 
 class Session;
