@@ -187,6 +187,15 @@ def test_a_file_that_is_not_whole_is_refused(tmp_path: Path) -> None:
         WeightFile(path).read("output")
 
 
+def test_weights_of_another_model_are_refused() -> None:
+    other = Source.of(make(**{"block.d_ff": 64}))
+    with pytest.raises(InputError, match=r"w_1\.weight has 64 × 32 numbers, not 48 × 32"):
+        choose(Source(make().config, other.read), "float32")
+    shallow = Source.of(make(n_decoder_layers=3))
+    with pytest.raises(InputError, match=r"the weight decoder\.blocks\.3\..* is missing"):
+        choose(Source(make().config, shallow.read), "float32")
+
+
 def test_threads_may_share_an_engine() -> None:
     fast = engine(make(), "int8")
     expected = answers(fast)

@@ -233,11 +233,11 @@ class _AnswerReader:
 
 
 class _Lender:
-    """Hands tensors to the engine, which packs them at once; the last few are kept alive."""
+    """Hands tensors to the engine, which packs them at once, at most two together."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.lent: deque[NDArray[np.float32]] = deque(maxlen=4)
+        self.lent: deque[NDArray[np.float32]] = deque(maxlen=2)
         self.error: Exception | None = None
 
     def lend(self, name: bytes, data: Any, n_rows: Any, n_columns: Any) -> int:

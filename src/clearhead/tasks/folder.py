@@ -6,12 +6,10 @@ No pickle is written or read. Training adds a folder `training/` beside them.
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor
@@ -24,7 +22,6 @@ from clearhead.text import Tokenizer
 __all__ = [
     "ModelFolder",
     "OpenFolder",
-    "check_shapes",
     "load_folder",
     "open_folder",
     "put_weights",
@@ -77,9 +74,7 @@ class OpenFolder:
 
     def source(self) -> Source:
         """The weights for the engine, which takes them one by one."""
-        file = WeightFile(self.weights)
-        check_shapes(self.config, file.shapes, self.folder)
-        return Source(self.config, file.read)
+        return Source(self.config, WeightFile(self.weights).read)
 
 
 def open_folder(folder: Path) -> OpenFolder:
@@ -122,20 +117,12 @@ def _read_weights(path: Path) -> dict[str, Tensor]:
 
 def put_weights(model: Transformer, weights: dict[str, Tensor], source: Path) -> None:
     """Put saved weights into a model; each name and shape must fit."""
-    check_shapes(model.config, {name: tuple(w.shape) for name, w in weights.items()}, source)
-    for name, parameter in model.named_parameters():
-        parameter.data.copy_(weights[name])
-
-
-def check_shapes(
-    config: TransformerConfig, shapes: Mapping[str, tuple[int, ...]], source: Path
-) -> None:
-    """Refuse weights that are not those of such a model."""
-    with torch.device("meta"):  # no memory, no numbers
-        expected = {name: tuple(p.shape) for name, p in Transformer(config).named_parameters()}
-    for name in sorted(expected.keys() ^ shapes.keys()):
-        state = "missing" if name in expected else "not known to this model"
+    parameters = dict(model.named_parameters())
+    for name in sorted(parameters.keys() ^ weights.keys()):
+        state = "missing" if name in parameters else "not known to this model"
         raise InputError(f"{source}: the weight {name} is {state}")
-    for name, wanted in expected.items():
-        if shapes[name] != wanted:
-            raise InputError(f"{source}: the weight {name} has shape {shapes[name]}, not {wanted}")
+    for name, parameter in parameters.items():
+        if parameter.shape != weights[name].shape:
+            given, wanted = tuple(weights[name].shape), tuple(parameter.shape)
+            raise InputError(f"{source}: the weight {name} has shape {given}, not {wanted}")
+        parameter.data.copy_(weights[name])

@@ -52,8 +52,11 @@ class Translator:
     def load(cls, folder: str | Path, precision: Wanted = "auto") -> "Translator":
         """Open a model folder; `precision` is that of the engine, see `engine.choose`."""
         found = open_folder(Path(folder))
-        engine = Engine(found.model, *choose(found.source(), precision))
-        return cls(engine, found.tokenizer, found.card)
+        try:
+            native, choice = choose(found.source(), precision)
+        except InputError as error:
+            raise InputError(f"{folder}: {error}") from None
+        return cls(Engine(found.model, native, choice), found.tokenizer, found.card)
 
     @property
     def model(self) -> Transformer:

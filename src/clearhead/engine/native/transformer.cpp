@@ -12,49 +12,55 @@ namespace {
 constexpr float kEps = 1e-5f;
 constexpr int kMorePlaces = 64;
 
-Norm norm_at(const Tensors& tensors, const std::string& name) {
-    auto weight = tensors.at(name + ".weight"), bias = tensors.at(name + ".bias");
-    int n = weight.n_rows * weight.n_columns;
+Norm norm_at(const Tensors& tensors, const std::string& name, int n) {
+    auto weight = tensors.at(name + ".weight", 1, n), bias = tensors.at(name + ".bias", 1, n);
     return {{weight.data, weight.data + n}, {bias.data, bias.data + n}};
 }
 
+// A linear map from n_in to n_out numbers. Its weights are n_out rows of a tensor that has n_all,
+// from `first` on.
 std::unique_ptr<Linear> linear_of(const Tensors& tensors, const std::string& weight,
-                                  const std::string& bias, int first, int n_out, Precision precision) {
-    auto w = tensors.at(weight);
-    Tensors::One b;
-    bool has_bias = !bias.empty() && tensors.find(bias, b);
-    return std::make_unique<Linear>(w.data + static_cast<int64_t>(first) * w.n_columns, n_out,
-                                    w.n_columns, has_bias ? b.data + first : nullptr, precision);
+                                  const std::string& bias, int n_in, int n_all, int first, int n_out,
+                                  Precision precision) {
+    auto w = tensors.at(weight, n_all, n_in);
+    auto b = bias.empty() ? Tensors::One{} : tensors.maybe(bias, 1, n_all);
+    return std::make_unique<Linear>(w.data + static_cast<int64_t>(first) * n_in, n_out, n_in,
+                                    b.data ? b.data + first : nullptr, precision);
 }
 
 Attention attention_at(const Tensors& tensors, const std::string& name, const Shape& shape,
                        bool is_self, Precision precision) {
     Attention a;
-    int d_q = shape.n_heads * shape.d_head(), d_kv = shape.d_kv();
+    int d = shape.d_model, d_q = shape.n_heads * shape.d_head(), d_kv = shape.d_kv();
     std::string w = name + ".w_qkv", b = name + ".b_qkv";
+    auto part = [&](int first, int n) {
+        return linear_of(tensors, w, b, d, d_q + 2 * d_kv, first, n, precision);
+    };
     if (is_self) {
-        a.qkv = linear_of(tensors, w, b, 0, d_q + 2 * d_kv, precision);
+        a.qkv = part(0, d_q + 2 * d_kv);
     } else {
-        a.q = linear_of(tensors, w, b, 0, d_q, precision);
-        a.kv = linear_of(tensors, w, b, d_q, 2 * d_kv, precision);
+        a.q = part(0, d_q);
+        a.kv = part(d_q, 2 * d_kv);
     }
-    a.out = linear_of(tensors, name + ".w_o.weight", name + ".w_o.bias", 0, shape.d_model, precision);
+    a.out = linear_of(tensors, name + ".w_o.weight", name + ".w_o.bias", d_q, d, 0, d, precision);
     return a;
 }
 
 Block block_at(const Tensors& tensors, const std::string& name, const Shape& shape,
                bool is_decoder, Precision precision) {
     Block block;
+    int d = shape.d_model;
     block.self = attention_at(tensors, name + ".self_attention", shape, true, precision);
-    block.self_norm = norm_at(tensors, name + ".self_attention_residual.norm");
+    block.self_norm = norm_at(tensors, name + ".self_attention_residual.norm", d);
     if (is_decoder) {
         block.cross = attention_at(tensors, name + ".cross_attention", shape, false, precision);
-        block.cross_norm = norm_at(tensors, name + ".cross_attention_residual.norm");
+        block.cross_norm = norm_at(tensors, name + ".cross_attention_residual.norm", d);
     }
-    std::string ff = name + ".feed_forward";
-    block.up = linear_of(tensors, ff + ".w_1.weight", ff + ".w_1.bias", 0, shape.d_ff, precision);
-    block.down = linear_of(tensors, ff + ".w_2.weight", ff + ".w_2.bias", 0, shape.d_model, precision);
-    block.feed_forward_norm = norm_at(tensors, name + ".feed_forward_residual.norm");
+    std::string up = name + ".feed_forward.w_1", down = name + ".feed_forward.w_2";
+    int d_ff = shape.d_ff;
+    block.up = linear_of(tensors, up + ".weight", up + ".bias", d, d_ff, 0, d_ff, precision);
+    block.down = linear_of(tensors, down + ".weight", down + ".bias", d_ff, d, 0, d, precision);
+    block.feed_forward_norm = norm_at(tensors, name + ".feed_forward_residual.norm", d);
     return block;
 }
 
@@ -104,9 +110,19 @@ void residual(const Kernels& kernels, const Shape& shape, const Norm& norm, floa
 
 }  // namespace
 
-Tensors::One Tensors::at(const std::string& name) const {
-    One found;
-    if (!find(name, found)) throw std::runtime_error("the weight " + name + " is missing");
+Tensors::One Tensors::maybe(const std::string& name, int n_rows, int n_columns) const {
+    One found = {};
+    if (!fetch(name.c_str(), &found.data, &found.n_rows, &found.n_columns)) return {};
+    if (found.n_rows != n_rows || found.n_columns != n_columns)
+        throw std::runtime_error("the weight " + name + " has " + std::to_string(found.n_rows) +
+                                 " × " + std::to_string(found.n_columns) + " numbers, not " +
+                                 std::to_string(n_rows) + " × " + std::to_string(n_columns));
+    return found;
+}
+
+Tensors::One Tensors::at(const std::string& name, int n_rows, int n_columns) const {
+    One found = maybe(name, n_rows, n_columns);
+    if (!found.data) throw std::runtime_error("the weight " + name + " is missing");
     return found;
 }
 
@@ -120,13 +136,14 @@ Transformer::Transformer(const Shape& s, const Tensors& tensors, Precision preci
         decoder_.push_back(
             block_at(tensors, "decoder.blocks." + std::to_string(i), shape, true, precision));
     if (shape.is_pre_norm) {
-        encoder_norm_ = norm_at(tensors, "encoder.norm");
-        decoder_norm_ = norm_at(tensors, "decoder.norm");
+        encoder_norm_ = norm_at(tensors, "encoder.norm", shape.d_model);
+        decoder_norm_ = norm_at(tensors, "decoder.norm", shape.d_model);
     }
-    source_embedding_ = copy_of(tensors.at("source_embedding"));
-    Tensors::One target;
-    if (tensors.find("target_embedding", target)) target_embedding_ = copy_of(target);
-    output_ = linear_of(tensors, "output", "", 0, shape.n_target_tokens, precision);
+    int d = shape.d_model, n_target = shape.n_target_tokens;
+    source_embedding_ = copy_of(tensors.at("source_embedding", shape.n_source_tokens, d));
+    auto target = tensors.maybe("target_embedding", n_target, d);  // none: that of the source
+    if (target.data) target_embedding_ = copy_of(target);
+    output_ = linear_of(tensors, "output", "", d, n_target, 0, n_target, precision);
 }
 
 void Transformer::set_positions(const float* vectors, int n) {

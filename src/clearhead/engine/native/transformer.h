@@ -42,10 +42,10 @@ struct Tensors {
         int n_rows, n_columns;
     };
     int (*fetch)(const char* name, const float** data, int* n_rows, int* n_columns);
-    bool find(const std::string& name, One& found) const {
-        return fetch(name.c_str(), &found.data, &found.n_rows, &found.n_columns) != 0;
-    }
-    One at(const std::string& name) const;
+    // One that must have this shape, if it is there; without data if it is not.
+    One maybe(const std::string& name, int n_rows, int n_columns) const;
+    // One that must be there.
+    One at(const std::string& name, int n_rows, int n_columns) const;
 };
 
 class Session;
