@@ -30,7 +30,7 @@ OTHER_BARS = (1.3, 4.0)
 def main() -> None:
     """Measure, print, and write."""
     parser = arguments("Decoding beside CTranslate2 and Hugging Face.")
-    parser.add_argument("--sizes", nargs="+", default=None, help="tiny small base, or some of them")
+    parser.add_argument("--sizes", nargs="*", default=None, help="tiny small base, or some of them")
     parser.add_argument("--seconds", type=float, default=None, help="for each workload")
     parser.add_argument("--model", type=Path, metavar="FOLDER", help="a trained model")
     parser.add_argument("--text", type=Path, metavar="FILE", help="lines to translate with it")
@@ -38,7 +38,9 @@ def main() -> None:
     options = parser.parse_args()
     if (options.model is None) != (options.text is None):
         raise InputError("--model and --text belong together: give both, or none")
-    sizes = options.sizes or (["tiny"] if options.quick else ["tiny", "small", "base"])
+    sizes = options.sizes
+    if sizes is None:
+        sizes = ["tiny"] if options.quick else ["tiny", "small", "base"]
     seconds = options.seconds or (4 if options.quick else 20)
     figures: list[Figure] = []
     for size in sizes:

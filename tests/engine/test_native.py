@@ -1,6 +1,7 @@
 """The native engine computes what the model computes, bit by bit the same in every batch."""
 
 import ctypes
+import itertools
 import shutil
 
 import pytest
@@ -126,8 +127,14 @@ def test_bfloat16_equals_the_model_with_rounded_weights(library: ctypes.CDLL, ke
 
 
 def test_the_best_tokens_are_those_of_the_logits(library: ctypes.CDLL) -> None:
-    native, source = NativeModel(make(), library, n_threads=2), sources()
-    tokens = torch.full((5, 1), 7)
+    model = make()
+    for precision, n_times in itertools.product(PRECISIONS, (1, 9)):  # few rows, and many
+        native = NativeModel(model, library, precision=precision, n_threads=2)
+        _compare_best(native, sources().repeat(n_times, 1))
+
+
+def _compare_best(native: NativeModel, source: Tensor) -> None:
+    tokens = torch.full((len(source), 1), 7)
     logits, _ = native.step(tokens, native.start(source))
     for k in (1, 4, N_TOKENS, N_TOKENS + 5):
         best, log_probs = native.step_best(tokens[:, 0].numpy(), native.start(source), k)
@@ -172,9 +179,8 @@ def test_neighbours_do_not_change_a_bit(
 ) -> None:
     native = NativeModel(make(seed=3), library, precision=precision, n_threads=2)
     config = DecodingConfig(n_beams=n_beams, n_best=n_beams)
-    requests = [
-        Request(torch.randint(3, N_TOKENS, (n,)).tolist(), 12, config) for n in (3, 11, 1, 7, 5, 2)
-    ]
+    lengths = (3, 11, 1, 7, 5, 2, 8, 8, 4, 6, 9, 3, 2, 10) * 3  # with beams, more than 32 rows
+    requests = [Request(torch.randint(3, N_TOKENS, (n,)).tolist(), 12, config) for n in lengths]
     together = generate(native, requests, bos=1, eos=2, pad=0)
     for request, answers in zip(requests, together, strict=True):
         (alone,) = generate(native, [request], bos=1, eos=2, pad=0)

@@ -37,6 +37,7 @@ NOT_RUN = {
             'run en-hi "How are you?"',
             "evaluate en-hi test.tsv",
             "show en-hi",
+            "bench en-hi",
         )
     },
     ".venv/bin/python benchmarks/layers.py --quick": "takes a minute, and measures this machine",

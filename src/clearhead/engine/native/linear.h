@@ -44,13 +44,16 @@ class Linear {
     // y = activation(x Wᵀ + bias); rows of x and y follow each other without a gap.
     void run(const Kernels& kernels, Team& team, const float* x, int n_rows, float* y,
              Activation activation = Activation::none) const {
-        if (bytes_.empty()) {
-            auto product = halves_.empty() ? kernels.product : kernels.product_bfloat16;
-            team.divide(n_blocks(), [&](int begin, int end) {
-                product(x, n_in(), n_rows, weights_, begin, end, activation, y, n_out());
-            });
-            return;
-        }
+        prepare(kernels, team, x, n_rows);
+        team.divide(n_blocks(), [&](int begin, int end) {
+            some(kernels, x, 0, n_rows, begin, end, y, activation);
+        });
+    }
+
+    // The same in two parts, for who divides the rows: first all rows of x are made ready, then y
+    // is computed for some of them, by one thread.
+    void prepare(const Kernels& kernels, Team& team, const float* x, int n_rows) const {
+        if (bytes_.empty()) return;
         int width = weights_.n_in_padded;
         quantised_.resize(static_cast<size_t>(n_rows) * width);
         units_.resize(n_rows);
@@ -61,13 +64,26 @@ class Linear {
                                              width);
         };
         n_rows < 8 ? quantise(0, n_rows) : team.divide(n_rows, quantise);
-        team.divide(n_blocks(), [&](int begin, int end) {
-            kernels.product_int8(quantised_.data(), width, units_.data(), n_rows, weights_, begin,
-                                 end, activation, y, n_out());
-        });
+    }
+    void run_rows(const Kernels& kernels, const float* x, int first, int n_rows, float* y) const {
+        some(kernels, x, first, n_rows, 0, n_blocks(), y, Activation::none);
     }
 
   private:
+    // Rows from `first` on, and of their outputs the blocks from begin to end.
+    void some(const Kernels& kernels, const float* x, int first, int n_rows, int begin, int end,
+              float* y, Activation activation) const {
+        if (!bytes_.empty()) {
+            int64_t width = weights_.n_in_padded;
+            kernels.product_int8(quantised_.data() + first * width, width, units_.data() + first,
+                                 n_rows, weights_, begin, end, activation, y, n_out());
+            return;
+        }
+        auto product = halves_.empty() ? kernels.product : kernels.product_bfloat16;
+        product(x + static_cast<int64_t>(first) * n_in(), n_in(), n_rows, weights_, begin, end,
+                activation, y, n_out());
+    }
+
     // Block, some inputs, 16 outputs × these inputs; see `Weights`.
     template <typename Number, typename Convert>
     void pack(const float* w, int n_parts, std::vector<Number>& packed, Convert convert) {

@@ -285,19 +285,47 @@ void Session::reorder(const int32_t* parents, int n) {
     make_room(n_slots, n_places_);
 }
 
+// Many rows have more logits than the processor's cache can hold. So each thread takes some rows
+// at a time, from their vectors to their best tokens; the more, the less often are weights read.
 void Session::best(const int32_t* tokens, int k, int32_t* best_tokens, float* log_probs) {
     int n = n_rows(), n_tokens = model_.shape.n_target_tokens;
     if (k < 1 || k > n_tokens) throw std::runtime_error("there are not so many tokens");
-    float* logits = room(logits_, static_cast<int64_t>(n) * n_tokens);
-    step(tokens, logits);
-    model_.team.divide(n, [&](int begin, int end) {
-        for (int64_t m = begin; m < end; ++m)
-            model_.kernels.best(logits + m * n_tokens, n_tokens, k, best_tokens + m * k,
-                                log_probs + m * k);
+    const Kernels& kernels = model_.kernels;
+    const Linear& output = *model_.output_;
+    const float* x = decode(tokens);
+    auto rank = [&](const float* logits, int first, int n_some) {
+        for (int64_t m = 0; m < n_some; ++m)
+            kernels.best(logits + m * n_tokens, n_tokens, k, best_tokens + (first + m) * k,
+                         log_probs + (first + m) * k);
+    };
+    int n_together = std::min(64, std::max(16, model_.shape.d_model / 8));
+    if (n < n_together * model_.team.size()) {
+        float* logits = room(logits_, static_cast<int64_t>(n) * n_tokens);
+        output.run(kernels, model_.team, x, n, logits);
+        model_.team.divide(n, [&](int begin, int end) {
+            rank(logits + static_cast<int64_t>(begin) * n_tokens, begin, end - begin);
+        });
+        return;
+    }
+    output.prepare(kernels, model_.team, x, n);
+    model_.team.divide((n + n_together - 1) / n_together, [&](int begin, int end) {
+        thread_local std::vector<float> some;
+        for (int group = begin; group < end; ++group) {
+            int first = group * n_together, n_some = std::min(n_together, n - first);
+            float* logits = room(some, static_cast<int64_t>(n_together) * n_tokens);
+            output.run_rows(kernels, x, first, n_some, logits);
+            rank(logits, first, n_some);
+        }
     });
 }
 
 void Session::step(const int32_t* tokens, float* logits) {
+    const float* x = decode(tokens);
+    model_.output_->run(model_.kernels, model_.team, x, n_rows(), logits);
+}
+
+// All of a step but the output; returns a vector for each row.
+const float* Session::decode(const int32_t* tokens) {
     const Shape& s = model_.shape;
     const Kernels& kernels = model_.kernels;
     int d = s.d_model, n = n_rows(), d_q = s.n_heads * s.d_head(), longest = 0;
@@ -340,8 +368,8 @@ void Session::step(const int32_t* tokens, float* logits) {
         for (int m = 0; m < n; ++m)
             kernels.layer_norm(x + static_cast<int64_t>(m) * d, model_.decoder_norm_.weight.data(),
                                model_.decoder_norm_.bias.data(), kEps, d, x + static_cast<int64_t>(m) * d);
-    model_.output_->run(kernels, model_.team, x, n, logits);
     for (Row& row : rows_) ++row.length;
+    return x;
 }
 
 void Session::self_attention(int layer, int n_rows) {

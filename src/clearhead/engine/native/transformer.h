@@ -96,6 +96,7 @@ class Session {
     };
     void encode(const int32_t* tokens, const int32_t* lengths, int n_sources);
     void make_room(int n_slots, int n_places);
+    const float* decode(const int32_t* tokens);
     void self_attention(int layer, int n_rows);
     void cross_attention(int layer, int n_rows);
 
