@@ -24,6 +24,8 @@ _SIZES = [
     (float("inf"), "base", 0.1),
 ]
 _RATES = {"tiny": 3e-3, "small": 1e-3, "fast": 1e-3, "base": 7e-4, "big": 5e-4}
+# Where small data brings a small vocabulary, the parameters it saves go into the blocks.
+_WIDER = {"tiny": {"block.d_ff": 512}}
 _SMALLER = {"base": "small", "fast": "small", "big": "base", "small": "tiny"}
 
 
@@ -134,7 +136,7 @@ def make_plan(
             size,
             facts.n_tokens or n_vocabulary,
             # With the norm before each part, the first thousand steps bring much more.
-            **{"block.dropout": dropout, "block.norm": "pre"},
+            **{"block.dropout": dropout, "block.norm": "pre", **_WIDER.get(size, {})},
         ),
         training=TrainingConfig(
             n_steps=n_steps,
