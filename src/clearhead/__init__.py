@@ -44,7 +44,7 @@ def train(
     `validation` and `test`, files like `files`.
     """
     from clearhead.data import PairFile, open_pairs
-    from clearhead.tasks import train
+    from clearhead.tasks.train import train
 
     def open_files(given: Any) -> PairFile:
         is_one = isinstance(given, str | PathLike)

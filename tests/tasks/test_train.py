@@ -10,7 +10,8 @@ import torch
 from clearhead.data import PairFile, open_pairs
 from clearhead.data.phrasebook import phrasebook
 from clearhead.errors import InputError
-from clearhead.tasks import Translator, train
+from clearhead.tasks.train import train
+from clearhead.tasks.translate import Translator
 from clearhead.training import Interrupted
 
 pytestmark = pytest.mark.usefixtures("unchecked")

@@ -13,8 +13,9 @@ from clearhead.cli.live import Live
 from clearhead.data import open_pairs
 from clearhead.data.phrasebook import phrasebook
 from clearhead.observe import CrossAttention, heatmap_svg, watch_cross_attention
-from clearhead.tasks import Translator, train
 from clearhead.tasks.corpus import survey
+from clearhead.tasks.train import train
+from clearhead.tasks.translate import Translator
 
 __all__ = ["show_demo"]
 

@@ -17,7 +17,8 @@ from clearhead.data.fingerprints import normalise
 from clearhead.data.pairs import Tally
 from clearhead.data.report import KINDS, Finding, describe_lines
 from clearhead.errors import InputError
-from clearhead.tasks import Translator, evaluate
+from clearhead.tasks.evaluate import evaluate
+from clearhead.tasks.translate import Translator
 from clearhead.text.amounts import describe_time
 from clearhead.text.normal import language_of
 
