@@ -46,8 +46,9 @@ void run_products(const Kernels& kernels, int n_in, int n_out, int n_rows) {
         Linear linear(w.data(), n_out, n_in, below(2) ? bias.data() : nullptr, precision);
         Team alone(1), pair(2);
         std::vector<float> y(static_cast<size_t>(n_rows) * n_out), other(y);
-        linear.run(kernels, alone, x.data(), n_rows, y.data(), activation);
-        linear.run(kernels, pair, x.data(), n_rows, other.data(), activation);
+        ByteRows inputs;
+        linear.run(kernels, alone, inputs, x.data(), n_rows, y.data(), activation);
+        linear.run(kernels, pair, inputs, x.data(), n_rows, other.data(), activation);
         expect(y == other, "threads change a product");
     }
 }

@@ -14,6 +14,12 @@ namespace clearhead {
 
 enum class Precision : int { float32 = 0, bfloat16 = 1, int8 = 2 };
 
+// The input of a product in bytes, row by row, and what one of them is worth.
+struct ByteRows {
+    std::vector<int8_t> bytes;
+    std::vector<float> units;
+};
+
 class Linear {
   public:
     // Rows of w are outputs. The bias is copied; it may be absent.
@@ -42,48 +48,32 @@ class Linear {
     }
 
     // y = activation(x Wᵀ + bias); rows of x and y follow each other without a gap.
-    void run(const Kernels& kernels, Team& team, const float* x, int n_rows, float* y,
-             Activation activation = Activation::none) const {
-        prepare(kernels, team, x, n_rows);
+    void run(const Kernels& kernels, Team& team, ByteRows& inputs, const float* x, int n_rows,
+             float* y, Activation activation = Activation::none) const {
+        if (bytes_.empty()) {
+            auto product = halves_.empty() ? kernels.product : kernels.product_bfloat16;
+            team.divide(n_blocks(), [&](int begin, int end) {
+                product(x, n_in(), n_rows, weights_, begin, end, activation, y, n_out());
+            });
+            return;
+        }
+        int width = weights_.n_in_padded;
+        inputs.bytes.resize(static_cast<size_t>(n_rows) * width);
+        inputs.units.resize(n_rows);
+        int8_t* bytes = inputs.bytes.data();
+        float* units = inputs.units.data();
+        auto quantise = [&](int begin, int end) {
+            for (int64_t m = begin; m < end; ++m)
+                units[m] = kernels.quantise(x + m * n_in(), n_in(), bytes + m * width, width);
+        };
+        n_rows < 8 ? quantise(0, n_rows) : team.divide(n_rows, quantise);
         team.divide(n_blocks(), [&](int begin, int end) {
-            some(kernels, x, 0, n_rows, begin, end, y, activation);
+            kernels.product_int8(bytes, width, units, n_rows, weights_, begin, end, activation, y,
+                                 n_out());
         });
     }
 
-    // The same in two parts, for who divides the rows: first all rows of x are made ready, then y
-    // is computed for some of them, by one thread.
-    void prepare(const Kernels& kernels, Team& team, const float* x, int n_rows) const {
-        if (bytes_.empty()) return;
-        int width = weights_.n_in_padded;
-        quantised_.resize(static_cast<size_t>(n_rows) * width);
-        units_.resize(n_rows);
-        auto quantise = [&](int begin, int end) {
-            for (int m = begin; m < end; ++m)
-                units_[m] = kernels.quantise(x + static_cast<int64_t>(m) * n_in(), n_in(),
-                                             quantised_.data() + static_cast<int64_t>(m) * width,
-                                             width);
-        };
-        n_rows < 8 ? quantise(0, n_rows) : team.divide(n_rows, quantise);
-    }
-    void run_rows(const Kernels& kernels, const float* x, int first, int n_rows, float* y) const {
-        some(kernels, x, first, n_rows, 0, n_blocks(), y, Activation::none);
-    }
-
   private:
-    // Rows from `first` on, and of their outputs the blocks from begin to end.
-    void some(const Kernels& kernels, const float* x, int first, int n_rows, int begin, int end,
-              float* y, Activation activation) const {
-        if (!bytes_.empty()) {
-            int64_t width = weights_.n_in_padded;
-            kernels.product_int8(quantised_.data() + first * width, width, units_.data() + first,
-                                 n_rows, weights_, begin, end, activation, y, n_out());
-            return;
-        }
-        auto product = halves_.empty() ? kernels.product : kernels.product_bfloat16;
-        product(x + static_cast<int64_t>(first) * n_in(), n_in(), n_rows, weights_, begin, end,
-                activation, y, n_out());
-    }
-
     // Block, some inputs, 16 outputs × these inputs; see `Weights`.
     template <typename Number, typename Convert>
     void pack(const float* w, int n_parts, std::vector<Number>& packed, Convert convert) {
@@ -126,9 +116,6 @@ class Linear {
     std::vector<float> floats_, scales_, bias_;
     std::vector<uint16_t> halves_;
     std::vector<int8_t> bytes_;
-    // Room for the input in bytes. One model computes one thing at a time.
-    mutable std::vector<int8_t> quantised_;
-    mutable std::vector<float> units_;
 };
 
 }  // namespace clearhead

@@ -10,7 +10,8 @@ namespace clearhead {
 namespace {
 
 constexpr float kEps = 1e-5f;
-constexpr int kMorePlaces = 64;
+constexpr int kMorePlaces = 32;
+constexpr int kFewRows = 16, kManyRows = 48;  // for one thread
 
 Norm norm_at(const Tensors& tensors, const std::string& name, int n) {
     auto weight = tensors.at(name + ".weight", 1, n), bias = tensors.at(name + ".bias", 1, n);
@@ -188,12 +189,12 @@ void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_source
     }
     if (longest > model_.n_positions_) throw std::runtime_error("the source is too long");
     int d_q = s.n_heads * s.d_head(), d_kv = s.d_kv(), width = d_q + 2 * d_kv;
-    float* x = room(x_, static_cast<int64_t>(n_tokens) * d);
-    float* normed = room(normed_, static_cast<int64_t>(n_tokens) * d);
-    float* sum = room(sum_, static_cast<int64_t>(n_tokens) * d);
-    float* qkv = room(qkv_, static_cast<int64_t>(n_tokens) * std::max(width, 2 * d_kv));
-    float* heads = room(heads_, static_cast<int64_t>(n_tokens) * d_q);
-    float* hidden = room(hidden_, static_cast<int64_t>(n_tokens) * s.d_ff);
+    float* x = room(room_.x, static_cast<int64_t>(n_tokens) * d);
+    float* normed = room(room_.normed, static_cast<int64_t>(n_tokens) * d);
+    float* sum = room(room_.sum, static_cast<int64_t>(n_tokens) * d);
+    float* qkv = room(room_.qkv, static_cast<int64_t>(n_tokens) * std::max(width, 2 * d_kv));
+    float* heads = room(room_.heads, static_cast<int64_t>(n_tokens) * d_q);
+    float* hidden = room(room_.hidden, static_cast<int64_t>(n_tokens) * s.d_ff);
     for (int n = 0; n < n_tokens; ++n) {
         embed(model_.source_embedding_, tokens[n], model_.positions_, place[n], d,
               x + static_cast<int64_t>(n) * d);
@@ -202,7 +203,7 @@ void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_source
     float unit = 1.0f / std::sqrt(static_cast<float>(s.d_head()));
     for (const Block& block : model_.encoder_) {
         residual(kernels, s, block.self_norm, x, normed, sum, n_tokens, [&](const float* in, float* out) {
-            block.self.qkv->run(kernels, model_.team, in, n_tokens, qkv);
+            block.self.qkv->run(kernels, model_.team, room_.bytes, in, n_tokens, qkv);
             model_.team.divide(n_tokens, [&](int begin, int end) {
                 std::vector<float> scores(longest);
                 for (int n = begin; n < end; ++n) {
@@ -216,13 +217,13 @@ void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_source
                     }
                 }
             });
-            block.self.out->run(kernels, model_.team, heads, n_tokens, out);
+            block.self.out->run(kernels, model_.team, room_.bytes, heads, n_tokens, out);
         });
         residual(kernels, s, block.feed_forward_norm, x, normed, sum, n_tokens,
                  [&](const float* in, float* out) {
-                     block.up->run(kernels, model_.team, in, n_tokens, hidden,
+                     block.up->run(kernels, model_.team, room_.bytes, in, n_tokens, hidden,
                                    static_cast<Activation>(s.activation));
-                     block.down->run(kernels, model_.team, hidden, n_tokens, out);
+                     block.down->run(kernels, model_.team, room_.bytes, hidden, n_tokens, out);
                  });
     }
     if (s.is_pre_norm)
@@ -231,7 +232,7 @@ void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_source
                                model_.encoder_norm_.bias.data(), kEps, d, x + static_cast<int64_t>(n) * d);
     sources_.resize(n_sources);
     for (const Block& block : model_.decoder_) {
-        block.cross.kv->run(kernels, model_.team, x, n_tokens, qkv);
+        block.cross.kv->run(kernels, model_.team, room_.bytes, x, n_tokens, qkv);
         for (int i = 0; i < n_sources; ++i) {
             const float* first = qkv + static_cast<int64_t>(begins[i]) * 2 * d_kv;
             sources_[i].n_tokens = lengths[i];
@@ -285,135 +286,153 @@ void Session::reorder(const int32_t* parents, int n) {
     make_room(n_slots, n_places_);
 }
 
-// Many rows have more logits than the processor's cache can hold. So each thread takes some rows
-// at a time, from their vectors to their best tokens; the more, the less often are weights read.
+// Few rows: all threads work on each product. Many rows: each thread takes some of them through the
+// whole step by itself, from the tokens to the best next ones; nobody waits for anybody, and what is
+// computed on the way, the logits above all, stays in the processor's cache.
 void Session::best(const int32_t* tokens, int k, int32_t* best_tokens, float* log_probs) {
     int n = n_rows(), n_tokens = model_.shape.n_target_tokens;
     if (k < 1 || k > n_tokens) throw std::runtime_error("there are not so many tokens");
     const Kernels& kernels = model_.kernels;
-    const Linear& output = *model_.output_;
-    const float* x = decode(tokens);
+    begin_step();
     auto rank = [&](const float* logits, int first, int n_some) {
         for (int64_t m = 0; m < n_some; ++m)
             kernels.best(logits + m * n_tokens, n_tokens, k, best_tokens + (first + m) * k,
                          log_probs + (first + m) * k);
     };
-    int n_together = std::min(64, std::max(16, model_.shape.d_model / 8));
-    if (n < n_together * model_.team.size()) {
-        float* logits = room(logits_, static_cast<int64_t>(n) * n_tokens);
-        output.run(kernels, model_.team, x, n, logits);
-        model_.team.divide(n, [&](int begin, int end) {
-            rank(logits + static_cast<int64_t>(begin) * n_tokens, begin, end - begin);
+    auto take = [&](Team& team, Room& own, int first, int n_some) {
+        const float* x = decode(team, own, tokens, first, n_some);
+        float* logits = room(own.logits, static_cast<int64_t>(n_some) * n_tokens);
+        model_.output_->run(kernels, team, own.bytes, x, n_some, logits);
+        team.divide(n_some, [&](int begin, int end) {
+            rank(logits + static_cast<int64_t>(begin) * n_tokens, first + begin, end - begin);
         });
-        return;
+    };
+    int n_threads = model_.team.size();
+    if (n_threads == 1 || n < kFewRows * n_threads) {
+        for (int first = 0; first < n; first += kManyRows)
+            take(model_.team, room_, first, std::min(kManyRows, n - first));
+    } else {
+        int n_groups = n_threads * std::max(1, n / (n_threads * kManyRows));
+        model_.team.divide(n_groups, [&](int begin, int end) {
+            thread_local Team alone(1);
+            thread_local Room own;
+            for (int64_t group = begin; group < end; ++group) {
+                int first = static_cast<int>(n * group / n_groups);
+                take(alone, own, first, static_cast<int>(n * (group + 1) / n_groups) - first);
+            }
+        });
     }
-    output.prepare(kernels, model_.team, x, n);
-    model_.team.divide((n + n_together - 1) / n_together, [&](int begin, int end) {
-        thread_local std::vector<float> some;
-        for (int group = begin; group < end; ++group) {
-            int first = group * n_together, n_some = std::min(n_together, n - first);
-            float* logits = room(some, static_cast<int64_t>(n_together) * n_tokens);
-            output.run_rows(kernels, x, first, n_some, logits);
-            rank(logits, first, n_some);
-        }
-    });
+    end_step();
 }
 
 void Session::step(const int32_t* tokens, float* logits) {
-    const float* x = decode(tokens);
-    model_.output_->run(model_.kernels, model_.team, x, n_rows(), logits);
+    begin_step();
+    const float* x = decode(model_.team, room_, tokens, 0, n_rows());
+    model_.output_->run(model_.kernels, model_.team, room_.bytes, x, n_rows(), logits);
+    end_step();
 }
 
-// All of a step but the output; returns a vector for each row.
-const float* Session::decode(const int32_t* tokens) {
-    const Shape& s = model_.shape;
-    const Kernels& kernels = model_.kernels;
-    int d = s.d_model, n = n_rows(), d_q = s.n_heads * s.d_head(), longest = 0;
+// Make sure that every row can write into its slot.
+void Session::begin_step() {
+    int longest = 0;
     for (const Row& row : rows_) longest = std::max(longest, row.length + 1);
     if (longest > model_.n_positions_) throw std::runtime_error("the target is too long");
     if (longest > n_places_) make_room(n_slots_, n_places_ + std::max(kMorePlaces, n_places_ / 2));
-    float* x = room(x_, static_cast<int64_t>(n) * d);
-    float* normed = room(normed_, static_cast<int64_t>(n) * d);
-    float* sum = room(sum_, static_cast<int64_t>(n) * d);
-    room(qkv_, static_cast<int64_t>(n) * (d_q + 2 * s.d_kv()));
-    room(heads_, static_cast<int64_t>(n) * d_q);
-    float* hidden = room(hidden_, static_cast<int64_t>(n) * s.d_ff);
+    for (size_t m = 0; m < rows_.size(); ++m)
+        history_[m * n_places_ + rows_[m].length] = rows_[m].slot;
+}
+
+void Session::end_step() {
+    for (Row& row : rows_) ++row.length;
+}
+
+// All of a step but the output, for n rows from `first` on; returns a vector for each of them. A row
+// reads what it has written itself, and what others wrote in earlier steps.
+const float* Session::decode(Team& team, Room& own, const int32_t* tokens, int first, int n) {
+    const Shape& s = model_.shape;
+    const Kernels& kernels = model_.kernels;
+    int d = s.d_model, d_q = s.n_heads * s.d_head();
+    float* x = room(own.x, static_cast<int64_t>(n) * d);
+    float* normed = room(own.normed, static_cast<int64_t>(n) * d);
+    float* sum = room(own.sum, static_cast<int64_t>(n) * d);
+    float* qkv = room(own.qkv, static_cast<int64_t>(n) * (d_q + 2 * s.d_kv()));
+    float* heads = room(own.heads, static_cast<int64_t>(n) * d_q);
+    float* hidden = room(own.hidden, static_cast<int64_t>(n) * s.d_ff);
     const auto& embedding =
         model_.target_embedding_.empty() ? model_.source_embedding_ : model_.target_embedding_;
-    for (int m = 0; m < n; ++m) {
-        embed(embedding, tokens[m], model_.positions_, rows_[m].length, d,
+    for (int m = 0; m < n; ++m)
+        embed(embedding, tokens[first + m], model_.positions_, rows_[first + m].length, d,
               x + static_cast<int64_t>(m) * d);
-        history_[static_cast<size_t>(m) * n_places_ + rows_[m].length] = rows_[m].slot;
-    }
     for (int layer = 0; layer < s.n_decoder_layers; ++layer) {
         const Block& block = model_.decoder_[layer];
         residual(kernels, s, block.self_norm, x, normed, sum, n, [&](const float* in, float* out) {
-            block.self.qkv->run(kernels, model_.team, in, n, qkv_.data());
-            self_attention(layer, n);
-            block.self.out->run(kernels, model_.team, heads_.data(), n, out);
+            block.self.qkv->run(kernels, team, own.bytes, in, n, qkv);
+            self_attention(team, own, layer, first, n);
+            block.self.out->run(kernels, team, own.bytes, heads, n, out);
         });
         residual(kernels, s, block.cross_norm, x, normed, sum, n, [&](const float* in, float* out) {
-            block.cross.q->run(kernels, model_.team, in, n, qkv_.data());
-            cross_attention(layer, n);
-            block.cross.out->run(kernels, model_.team, heads_.data(), n, out);
+            block.cross.q->run(kernels, team, own.bytes, in, n, qkv);
+            cross_attention(team, own, layer, first, n);
+            block.cross.out->run(kernels, team, own.bytes, heads, n, out);
         });
         residual(kernels, s, block.feed_forward_norm, x, normed, sum, n,
                  [&](const float* in, float* out) {
-                     block.up->run(kernels, model_.team, in, n, hidden,
+                     block.up->run(kernels, team, own.bytes, in, n, hidden,
                                    static_cast<Activation>(s.activation));
-                     block.down->run(kernels, model_.team, hidden, n, out);
+                     block.down->run(kernels, team, own.bytes, hidden, n, out);
                  });
     }
     if (s.is_pre_norm)
         for (int m = 0; m < n; ++m)
             kernels.layer_norm(x + static_cast<int64_t>(m) * d, model_.decoder_norm_.weight.data(),
                                model_.decoder_norm_.bias.data(), kEps, d, x + static_cast<int64_t>(m) * d);
-    for (Row& row : rows_) ++row.length;
     return x;
 }
 
-void Session::self_attention(int layer, int n_rows) {
+void Session::self_attention(Team& team, Room& own, int layer, int first, int n) {
     const Shape& s = model_.shape;
     int d_q = s.n_heads * s.d_head(), d_kv = s.d_kv(), width = d_q + 2 * d_kv;
     int per_group = s.n_heads / s.n_kv_heads;
     float unit = 1.0f / std::sqrt(static_cast<float>(s.d_head()));
     float* cache = caches_[layer].data();
+    const float* qkv = own.qkv.data();
+    float* heads = own.heads.data();
     int64_t step = s.cache_step();
-    for (int m = 0; m < n_rows; ++m) {
-        const float* kv = qkv_.data() + static_cast<int64_t>(m) * width + d_q;
-        int64_t at = static_cast<int64_t>(rows_[m].slot) * n_places_ + rows_[m].length;
-        std::copy_n(kv, 2 * d_kv, cache + at * step);
+    for (int m = 0; m < n; ++m) {
+        const Row& row = rows_[first + m];
+        int64_t at = static_cast<int64_t>(row.slot) * n_places_ + row.length;
+        std::copy_n(qkv + static_cast<int64_t>(m) * width + d_q, 2 * d_kv, cache + at * step);
     }
-    model_.team.divide(n_rows * s.n_heads, [&](int begin, int end) {
+    team.divide(n * s.n_heads, [&](int begin, int end) {
         std::vector<float> scores(n_places_);
         for (int i = begin; i < end; ++i) {
-            int m = i / s.n_heads, h = i % s.n_heads;
+            int64_t m = i / s.n_heads, h = i % s.n_heads;
             const float* k = cache + h / per_group * s.d_head();
-            const int32_t* slots = history_.data() + static_cast<int64_t>(m) * n_places_;
-            model_.kernels.attend(qkv_.data() + static_cast<int64_t>(m) * width + h * s.d_head(),
-                                  s.d_head(), unit, rows_[m].length + 1,
-                                  {k, slots, n_places_, step}, {k + d_kv, slots, n_places_, step},
-                                  scores.data(), heads_.data() + static_cast<int64_t>(m) * d_q + h * s.d_head());
+            const int32_t* slots = history_.data() + (first + m) * n_places_;
+            model_.kernels.attend(qkv + m * width + h * s.d_head(), s.d_head(), unit,
+                                  rows_[first + m].length + 1, {k, slots, n_places_, step},
+                                  {k + d_kv, slots, n_places_, step}, scores.data(),
+                                  heads + m * d_q + h * s.d_head());
         }
     });
 }
 
-void Session::cross_attention(int layer, int n_rows) {
+void Session::cross_attention(Team& team, Room& own, int layer, int first, int n) {
     const Shape& s = model_.shape;
     int d_q = s.n_heads * s.d_head(), d_kv = s.d_kv(), per_group = s.n_heads / s.n_kv_heads;
     int64_t step = s.cache_step();
     float unit = 1.0f / std::sqrt(static_cast<float>(s.d_head()));
-    model_.team.divide(n_rows * s.n_heads, [&](int begin, int end) {
+    const float* q = own.qkv.data();
+    float* heads = own.heads.data();
+    team.divide(n * s.n_heads, [&](int begin, int end) {
         std::vector<float> scores;
         for (int i = begin; i < end; ++i) {
-            int m = i / s.n_heads, h = i % s.n_heads;
-            const Source& source = sources_[rows_[m].source];
+            int64_t m = i / s.n_heads, h = i % s.n_heads;
+            const Source& source = sources_[rows_[first + m].source];
             const float* k = source.keys_values[layer].data() + h / per_group * s.d_head();
-            float* room_for_scores = room(scores, source.n_tokens);
-            model_.kernels.attend(qkv_.data() + static_cast<int64_t>(m) * d_q + h * s.d_head(),
-                                  s.d_head(), unit, source.n_tokens, {k, nullptr, 0, step},
-                                  {k + d_kv, nullptr, 0, step}, room_for_scores,
-                                  heads_.data() + static_cast<int64_t>(m) * d_q + h * s.d_head());
+            model_.kernels.attend(q + m * d_q + h * s.d_head(), s.d_head(), unit, source.n_tokens,
+                                  {k, nullptr, 0, step}, {k + d_kv, nullptr, 0, step},
+                                  room(scores, source.n_tokens), heads + m * d_q + h * s.d_head());
         }
     });
 }

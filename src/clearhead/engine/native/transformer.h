@@ -95,10 +95,17 @@ class Session {
         std::vector<int> slots;
     };
     void encode(const int32_t* tokens, const int32_t* lengths, int n_sources);
+    // Room for what is computed on the way, for one thread or for a team.
+    struct Room {
+        std::vector<float> x, normed, qkv, heads, hidden, sum, logits;
+        ByteRows bytes;
+    };
     void make_room(int n_slots, int n_places);
-    const float* decode(const int32_t* tokens);
-    void self_attention(int layer, int n_rows);
-    void cross_attention(int layer, int n_rows);
+    void begin_step();
+    void end_step();
+    const float* decode(Team& team, Room& room, const int32_t* tokens, int first, int n);
+    void self_attention(Team& team, Room& room, int layer, int first, int n);
+    void cross_attention(Team& team, Room& room, int layer, int first, int n);
 
     Transformer& model_;
     std::vector<Source> sources_;
@@ -106,7 +113,7 @@ class Session {
     std::vector<int32_t> history_;             // row, position → slot
     std::vector<std::vector<float>> caches_;   // of each layer: slot, position, k and v side by side
     int n_slots_ = 0, n_places_ = 0;
-    std::vector<float> x_, normed_, qkv_, heads_, hidden_, sum_, logits_;
+    Room room_;
 };
 
 }  // namespace clearhead
