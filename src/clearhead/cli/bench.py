@@ -5,7 +5,6 @@ those of times taken one after the other.
 """
 
 import json
-import os
 import random
 import statistics
 import tempfile
@@ -20,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from clearhead.cli.bench_workers import Job, Outcome, Weights, Worker
+from clearhead.engine.memory import n_cpus
 from clearhead.errors import ClearheadError
 from clearhead.text.amounts import describe_bytes
 
@@ -175,7 +175,7 @@ def show_bench(folder: Path, seconds: float, as_json: bool = False) -> None:
     console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
     weights = Weights(folder=folder)
     n_tokens = weights.model().config.n_source_tokens
-    n_threads = os.cpu_count() or 1
+    n_threads = n_cpus()
     with errors.status("starting") as status:
 
         def tell(line: str) -> None:

@@ -92,7 +92,7 @@ void* ch_session_search(void* session, const SearchSettings* settings, const int
 }
 void ch_answers_free(void* answers) { delete static_cast<Answers*>(answers); }
 
-// How many answers there are to one source, and how many tokens and log-probabilities one has.
+// How many answers there are to one source; and one of them, with how many tokens it has.
 int ch_answers_count(void* answers, int source) {
     return static_cast<int>((*static_cast<Answers*>(answers))[source].size());
 }
