@@ -2,7 +2,6 @@
 
 import ctypes
 import math
-import shutil
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from clearhead.engine.library import find_library
 from tests.engine.kernel_calls import (
     ACTIVATIONS,
     BLOCK,
@@ -30,15 +28,6 @@ Doubles = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)
 activations = st.sampled_from(ACTIVATIONS)
 sizes = st.sampled_from([1e-3, 1.0, 300.0])
-
-
-@pytest.fixture(scope="module")
-def library() -> ctypes.CDLL:
-    found = find_library()
-    if found is None and shutil.which("c++") is None:
-        pytest.skip("the package was installed without a C++ compiler")
-    assert found is not None, "there is a compiler, but the engine was not built"
-    return found
 
 
 @pytest.fixture(scope="module", params=["plain", "avx2", "avx512", "amx"])

@@ -2,30 +2,19 @@
 
 import ctypes
 import itertools
-import shutil
 
 import pytest
 import torch
 from torch import Tensor
 
 from clearhead.decoding import Decoding, DecodingConfig, Hypothesis, Request, generate
-from clearhead.engine.library import find_library
 from clearhead.engine.native_model import NativeModel, Precision
 from clearhead.errors import ConfigError, InputError
 from clearhead.models import Transformer, TransformerConfig
 
 N_TOKENS = 203
-KERNELS = ["plain", "avx2"]
+KERNELS = ["plain", "avx2", "avx512", "amx"]
 PRECISIONS: list[Precision] = ["float32", "bfloat16", "int8"]
-
-
-@pytest.fixture(scope="module")
-def library() -> ctypes.CDLL:
-    found = find_library()
-    if found is None and shutil.which("c++") is None:
-        pytest.skip("the package was installed without a C++ compiler")
-    assert found is not None, "there is a compiler, but the engine was not built"
-    return found
 
 
 def has(library: ctypes.CDLL, kernels: str) -> bool:
