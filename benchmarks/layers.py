@@ -16,8 +16,8 @@ import torch
 from measure import Figure, arguments, report, take_turns
 from torch import Tensor, nn
 
+from clearhead.config import BlockConfig
 from clearhead.layers import Decoder, Encoder, MultiHeadAttention, attention, masks
-from clearhead.layers.blocks import BlockConfig
 
 Run = Callable[[Tensor, Tensor], Tensor]
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from clearhead.cli import main
 from clearhead.cli.run import read_chunks
+from clearhead.engine.library import find_library
 from clearhead.tasks import Translation, Translator
 from tests.cli.tiny_folder import write_folder
 
@@ -140,6 +141,20 @@ def test_a_real_model_answers_in_order(folder: Path) -> None:
     answers = Translator.load(folder)(texts, n_beams=2)
     assert result.stdout.split("\n") == [*(answer.text for answer in answers), ""]
     assert run(folder, "--beams", "2", *texts).stdout == result.stdout
+
+
+@pytest.mark.skipif(find_library() is None, reason="there is no compiled engine")
+def test_an_answer_does_not_wait_for_torch(folder: Path) -> None:
+    """Importing it takes longer than all the rest; nor are training, plots or tables needed."""
+    program = (
+        "import sys\nfrom clearhead.cli import main\n"
+        f"main(['run', {str(folder)!r}, 'a b'], standalone_mode=False)\n"
+        "wanted = {'torch', 'rich', 'sacrebleu', 'clearhead.training', 'clearhead.layers'}\n"
+        "print(sorted(wanted & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_what_is_no_model_folder_is_told_in_one_sentence(tmp_path: Path) -> None:

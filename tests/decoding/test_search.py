@@ -7,7 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearhead.decoding import Decoding, DecodingConfig, Hypothesis, Request, generate, stream
+from clearhead.decoding import DecodingConfig, Hypothesis, Request, generate, stream
+from clearhead.decoding.loop import Decoding
 from tests.decoding.scripted import BOS, EOS, PAD, Scripted, answer, random_model
 
 

@@ -4,6 +4,7 @@ import json
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -14,8 +15,10 @@ from clearhead.engine.choice import choose
 from clearhead.engine.engine import Engine
 from clearhead.engine.library import find_library
 from clearhead.engine.memory import Choice, Wanted, recall
+from clearhead.engine.positions import sinusoids
 from clearhead.engine.source import Source, WeightFile
 from clearhead.errors import InputError
+from clearhead.layers import positions
 from clearhead.layers.tap import Tap, listen
 from clearhead.models import Transformer, TransformerConfig
 
@@ -48,7 +51,9 @@ def answers(model: Transformer | Engine) -> list[list[int]]:
 
 
 def engine(model: Transformer, wanted: Wanted = "auto") -> Engine:
-    return Engine(model, *choose(model, wanted))
+    made = Engine(lambda: model, *choose(model, wanted))
+    assert made.model is model
+    return made
 
 
 @pytest.mark.parametrize("wanted", ["float32", "bfloat16", "int8"])
@@ -114,7 +119,7 @@ def test_what_the_engine_cannot_do_is_told_or_left_to_the_model() -> None:
     native, chosen = choose(model)
     assert native is None
     assert "does not know the activation 'swiglu'" in chosen.reason
-    assert answers(Engine(model, native, chosen)) == answers(model)
+    assert answers(Engine(lambda: model, native, chosen)) == answers(model)
     with pytest.raises(
         InputError, match="precision 'int8' needs the native engine, and the engine"
     ):
@@ -131,6 +136,12 @@ def test_without_a_compiler_torch_serves(monkeypatch: pytest.MonkeyPatch) -> Non
     assert native is None
     assert str(chosen).startswith("float32 on ")
     assert chosen.reason.endswith("it was installed without a C++ compiler")
+
+
+@pytest.mark.parametrize("d_model", [1, 7, 128])
+def test_positions_are_those_of_the_model(d_model: int) -> None:
+    expected = positions.sinusoids(3000, d_model).numpy()
+    np.testing.assert_allclose(sinusoids(3000, d_model), expected, rtol=0, atol=1e-7)
 
 
 def test_positions_have_no_end() -> None:

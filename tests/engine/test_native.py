@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from clearhead.decoding import Decoding, DecodingConfig, Hypothesis, Request, generate
+from clearhead.decoding import DecodingConfig, Hypothesis, Request, generate
+from clearhead.decoding.loop import Decoding
 from clearhead.engine.native_model import NativeModel, Precision
 from clearhead.errors import ConfigError, InputError
 from clearhead.models import Transformer, TransformerConfig

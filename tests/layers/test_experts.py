@@ -5,10 +5,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from clearhead.config.block import Activation
 from clearhead.errors import ConfigError
 from clearhead.layers import Experts, FeedForward
 from clearhead.layers.experts import load_balance, within_capacity
-from clearhead.layers.feed_forward import Activation, activate
+from clearhead.layers.feed_forward import activate
 from clearhead.layers.tap import Handler, Tap, listen
 
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from clearhead.config.block import Activation
 from clearhead.errors import ConfigError
 from clearhead.layers import FeedForward
-from clearhead.layers.feed_forward import Activation
 from clearhead.layers.tap import listen
 
 ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)

@@ -67,7 +67,7 @@ def test_sizes_below_one(name: str, value: int) -> None:
 @pytest.mark.parametrize("value", [0, -2])
 def test_groups_below_one(value: int) -> None:
     parts = (f"n_kv_heads={value}", "at least 1")
-    refused(lambda: BlockConfig(n_kv_heads=value).attention(), ConfigError, *parts)
+    refused(lambda: BlockConfig(n_kv_heads=value), ConfigError, *parts)
 
 
 @pytest.mark.parametrize("name", ["dropout", "attention_dropout", "hidden_dropout"])

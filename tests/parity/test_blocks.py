@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from clearhead.layers import BlockConfig, DecoderBlock, EncoderBlock, masks
-from clearhead.models.transformer import Transformer, TransformerConfig
+from clearhead.models import Transformer, TransformerConfig
 from tests.parity.compare import (
     Weights,
     assert_near,

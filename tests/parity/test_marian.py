@@ -8,7 +8,7 @@ from torch import Tensor
 from transformers import GenerationConfig, MarianConfig, MarianMTModel
 
 from clearhead.layers import BlockConfig
-from clearhead.models.transformer import Transformer, TransformerConfig
+from clearhead.models import Transformer, TransformerConfig
 from tests.parity.compare import (
     Path,
     assert_near,

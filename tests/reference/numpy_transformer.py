@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from clearhead.models.transformer import TransformerConfig
+from clearhead.config import TransformerConfig
 
 Array = NDArray[np.float64]
 Weights = dict[str, Array]

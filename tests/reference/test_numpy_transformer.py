@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from clearhead.layers import BlockConfig
-from clearhead.models.transformer import Transformer, TransformerConfig
+from clearhead.models import Transformer, TransformerConfig
 from tests.reference import numpy_transformer
 
 V_SOURCE, V_TARGET, PAD = 11, 9, 2

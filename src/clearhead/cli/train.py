@@ -42,7 +42,7 @@ def show_training(
 
     # These load torch, which takes seconds: a mistyped option is told before.
     from clearhead.cli.live import Live
-    from clearhead.models.transformer import PRESETS
+    from clearhead.config import PRESETS
     from clearhead.tasks.train import train
     from clearhead.training import Interrupted
 

@@ -1,6 +1,6 @@
 """Decoding: from logits to tokens."""
 
-from clearhead.decoding.generate import Decoding, generate, stream
+from clearhead.decoding.generate import generate, stream
 from clearhead.decoding.request import DecodingConfig, Hypothesis, Request
 
-__all__ = ["Decoding", "DecodingConfig", "Hypothesis", "Request", "generate", "stream"]
+__all__ = ["DecodingConfig", "Hypothesis", "Request", "generate", "stream"]

@@ -1,129 +1,21 @@
-"""The loop: one step of the model for all live rows, then each request chooses among its own.
+"""From requests to answers, all together or token by token.
 
     answers = generate(model, requests, bos=1, eos=2, pad=0)
 
-`Decoding` is the same step by step: requests come in at any time, finished ones leave, and any can
-be cancelled. It serves every model that has `start` and `step`.
+A model that searches by itself gets what it can do; the loop, and torch with it, is imported only
+for the rest.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import TypeVar
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch.nn.utils.rnn import pad_sequence
+from clearhead.decoding.interface import Searcher, State, StepDecoder
+from clearhead.decoding.request import Hypothesis, Request
+from clearhead.decoding.table import by_config
 
-from clearhead.decoding.request import DecodingConfig, Hypothesis, Request
-from clearhead.decoding.separate import Separate, best_tokens
-from clearhead.decoding.table import BeamTable, is_simple
-from clearhead.models.interface import BestDecoder, State, StepDecoder
-
-__all__ = ["Decoding", "Searcher", "generate", "stream"]
+__all__ = ["generate", "stream"]
 
 S = TypeVar("S", bound=State)
-Finished = list[tuple[Request, list[Hypothesis]]]
-
-
-@runtime_checkable
-class Searcher(Protocol):
-    """A decoder that can search by itself, from the sources to the answers."""
-
-    def search(
-        self, requests: Sequence[Request], *, bos: int, eos: int
-    ) -> list[list[Hypothesis]] | None:
-        """All answers to simple requests of one config; nothing where it cannot do so now."""
-        ...
-
-
-@dataclass
-class _Group(Generic[S]):
-    """Requests that came together: their rows stand under each other in one state."""
-
-    state: S
-    rows: BeamTable | Separate
-    device: torch.device | str
-
-
-class Decoding(Generic[S]):
-    """Requests under way on one model."""
-
-    def __init__(self, model: StepDecoder[S], *, bos: int, eos: int, pad: int) -> None:
-        self.model, self.bos, self.eos, self.pad = model, bos, eos, pad
-        self._ranker = model if isinstance(model, BestDecoder) else None
-        self._groups: list[_Group[S]] = []
-        self._cancelled: set[int] = set()
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is under way."""
-        return not self._groups
-
-    @torch.no_grad()
-    def add(self, requests: Sequence[Request], device: torch.device | str = "cpu") -> None:
-        """Read the sources of these requests; those of a kind are decoded together from now on."""
-        for config, some in _kinds(requests).items():
-            source = pad_sequence(
-                [torch.tensor(request.source, device=device) for request in some],
-                batch_first=True,
-                padding_value=self.pad,
-            )
-            kind = Separate if config is None else BeamTable
-            rows = kind(some, bos=self.bos, eos=self.eos)
-            state = self.model.start(source)
-            if rows.n_rows > len(some):
-                owners = torch.from_numpy(rows.owners).to(device)
-                state = state.reorder(owners)
-            self._groups.append(_Group(state, rows, device))
-
-    def cancel(self, request: Request) -> None:
-        """Drop a request; its rows leave before the next step."""
-        self._cancelled.add(id(request))
-
-    @torch.no_grad()
-    def step(self) -> Finished:
-        """One token for every live row; return the requests that this step has finished."""
-        finished: Finished = []
-        for group in self._groups:
-            if self._cancelled:
-                kept = group.rows.drop(self._cancelled)
-                if group.rows.n_rows:
-                    group.state = group.state.keep(torch.from_numpy(kept).to(group.device))
-            if group.rows.n_rows:
-                finished += self._step(group)
-        self._cancelled.clear()
-        self._groups = [group for group in self._groups if group.rows.n_rows]
-        return finished
-
-    def written(self, request: Request) -> tuple[int, ...]:
-        """What a request that follows one row has written so far."""
-        found = (group.rows.written(request) for group in self._groups)
-        return next((tokens for tokens in found if tokens is not None), ())
-
-    def _step(self, group: _Group[S]) -> Finished:
-        rows, n_rows = group.rows, group.rows.n_rows
-        if isinstance(rows, Separate):
-            tokens = torch.from_numpy(rows.newest).to(group.device)[:, None]
-            logits, group.state = self.model.step(tokens, group.state)
-            parents, finished = rows.advance(logits)
-        else:
-            best, log_probs = self._best(rows, group)
-            parents, finished = rows.advance(best, log_probs)
-        if len(parents) and not (len(parents) == n_rows and (parents == np.arange(n_rows)).all()):
-            group.state = group.state.reorder(torch.from_numpy(parents).to(group.device))
-        return finished
-
-    def _best(
-        self, rows: BeamTable, group: _Group[S]
-    ) -> tuple[NDArray[np.integer], NDArray[np.floating]]:
-        """The best next tokens of each row and their log-probabilities; the state goes on."""
-        if self._ranker is not None:
-            return self._ranker.step_best(rows.newest, group.state, rows.n_candidates)
-        tokens = torch.from_numpy(rows.newest).to(group.device)[:, None]
-        logits, group.state = self.model.step(tokens, group.state)
-        best, log_probs = best_tokens(logits, rows.n_candidates)
-        return best.cpu().numpy(), log_probs.double().cpu().numpy()
 
 
 def generate(
@@ -133,30 +25,27 @@ def generate(
     bos: int,
     eos: int,
     pad: int,
-    device: torch.device | str = "cpu",
+    device: str = "cpu",
 ) -> list[list[Hypothesis]]:
     """Decode these requests together; return the answers of each, the best first."""
-    decoding = Decoding(model, bos=bos, eos=eos, pad=pad)
     answers: dict[int, list[Hypothesis]] = {}
-    for config, some in _kinds(requests).items():
+    others: list[Request] = []
+    for config, some in by_config(requests).items():
         found = None
         if config is not None and isinstance(model, Searcher):
             found = model.search(some, bos=bos, eos=eos)
         if found is None:
-            decoding.add(some, device)
+            others += some
         else:
             answers |= {id(request): all_ for request, all_ in zip(some, found, strict=True)}
-    while not decoding.is_idle:
-        answers |= {id(request): found for request, found in decoding.step()}
+    if others:
+        from clearhead.decoding.loop import Decoding
+
+        decoding = Decoding(model, bos=bos, eos=eos, pad=pad)
+        decoding.add(others, device)
+        while not decoding.is_idle:
+            answers |= {id(request): found for request, found in decoding.step()}
     return [answers[id(request)] for request in requests]
-
-
-def _kinds(requests: Sequence[Request]) -> dict[DecodingConfig | None, list[Request]]:
-    """Simple requests by their config; those that choose one by one under None."""
-    kinds: dict[DecodingConfig | None, list[Request]] = {}
-    for request in requests:
-        kinds.setdefault(request.config if is_simple(request) else None, []).append(request)
-    return kinds
 
 
 def stream(
@@ -166,12 +55,14 @@ def stream(
     bos: int,
     eos: int,
     pad: int,
-    device: torch.device | str = "cpu",
+    device: str = "cpu",
 ) -> Iterator[int]:
     """Decode one request, and yield each token as soon as it is chosen.
 
     A search with several beams knows its first token only at the end, and yields all then.
     """
+    from clearhead.decoding.loop import Decoding
+
     decoding = Decoding(model, bos=bos, eos=eos, pad=pad)
     decoding.add([request], device)
     n_told = 0

@@ -4,18 +4,21 @@ Each is a function (log_probs, histories, request, eos) that writes into `log_pr
 the tokens that each row has written. A forbidden token gets −∞, the others keep what they have.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from __future__ import annotations
 
-from jaxtyping import Float
-from torch import Tensor
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
 
 from clearhead.decoding.request import Request
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 __all__ = ["RULES", "apply_rules", "has_rules"]
 
 History = Sequence[int]
-Rule = Callable[[Tensor, Sequence[History], Request, int], None]
+Rule = Callable[["Tensor", Sequence[History], Request, int], None]
 
 NEVER = float("-inf")
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from clearhead.decoding.request import DecodingConfig, Hypothesis, Request
 from clearhead.decoding.rules import has_rules
 
-__all__ = ["BeamTable", "is_simple"]
+__all__ = ["BeamTable", "by_config", "is_simple"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -37,6 +37,14 @@ def is_simple(request: Request) -> bool:
         and request.is_enough is None
         and not has_rules(replace(request, config=replace(request.config, min_length=0)))
     )
+
+
+def by_config(requests: Sequence[Request]) -> dict[DecodingConfig | None, list[Request]]:
+    """Simple requests by their config; those that choose one by one under None."""
+    kinds: dict[DecodingConfig | None, list[Request]] = {}
+    for request in requests:
+        kinds.setdefault(request.config if is_simple(request) else None, []).append(request)
+    return kinds
 
 
 class _Step(NamedTuple):

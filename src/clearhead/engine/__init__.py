@@ -1,3 +1,6 @@
-"""The engine: a faster path for use without training, equal to the plain one."""
+"""The engine: a faster path for use without training, equal to the plain one.
 
-__all__: list[str] = []  # `memory` and `library` are asked for without loading torch
+Nothing here imports torch before it is needed: it takes seconds, and the engine does without it.
+"""
+
+__all__: list[str] = []

@@ -5,20 +5,24 @@ processor. So some steps are timed, for one sentence and for many, and the resul
 user's cache folder: the next start needs no trial.
 """
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Callable
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
 from clearhead.engine.library import find_library
 from clearhead.engine.memory import Choice, Wanted, n_cpus, recall, remember
 from clearhead.engine.native_model import NativeModel, Precision, why_not
 from clearhead.engine.source import Source
 from clearhead.errors import InputError, nearest
-from clearhead.models import Transformer
+
+if TYPE_CHECKING:
+    from clearhead.models import Transformer
 
 __all__ = ["choose"]
 
@@ -45,6 +49,8 @@ def choose(
                 f"precision {wanted!r} needs the native engine, and {problem}: take float32"
             )
         reason = f"the native engine does not serve, {problem}"
+        import torch
+
         return None, Choice("float32", torch.get_num_threads(), "torch", reason)
     kernels = library.ch_kernels(b"").decode()
 
@@ -66,7 +72,7 @@ def _try(
     """Time one sentence and many, with one thread and with all; the fastest over both wins."""
     some: list[Precision] = ["float32", "int8"] if wanted == "auto" else [wanted]
     ways = [(precision, n) for precision in some for n in sorted({1, n_cpus()})]
-    source = torch.randint(0, n_tokens, (MANY, N_SOURCE), generator=torch.Generator())
+    source = np.random.default_rng(0).integers(0, n_tokens, (MANY, N_SOURCE), np.int32)
     seconds: dict[tuple[Precision, int], tuple[float, float]] = {}
     for precision, n_threads in ways:
         native = pack(precision, n_threads)
@@ -98,15 +104,15 @@ def _reason(
     return "; ".join(told) or "as asked"
 
 
-def _time(native: NativeModel, source: Tensor, limit: float) -> float:
+def _time(native: NativeModel, source: NDArray[np.int32], limit: float) -> float:
     """The best time of some steps, reading the source included; at least two tries."""
-    tokens = source[:, 0].numpy()
+    lengths = np.full(len(source), N_SOURCE, np.int32)
     best, begin = math.inf, time.perf_counter()
     for n in range(100):
         start = time.perf_counter()
-        state = native.start(source)
+        state = native.read(source.reshape(-1), lengths)
         for _ in range(N_STEPS):
-            native.step_best(tokens, state, 2)
+            state.best(source[:, 0], 2)
         best = min(best, time.perf_counter() - start)
         if n and time.perf_counter() - begin > limit:
             break

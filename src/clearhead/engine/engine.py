@@ -1,56 +1,58 @@
 """A model with its fastest path: decoding goes through the native engine, watching does not.
 
-    engine = choose_engine(model)
+    engine = Engine(lambda: model, *choose(model))
     engine.choice.reason
 
-It has `start` and `step` as the model does. While somebody listens to a place in the model, the
-model itself computes, because only there are the values that they want to see.
+It has `start` and `step` as the model does, which it loads when it needs it. While somebody listens
+to a place in the model, the model itself computes, because only there are the values that they want
+to see.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Union
 
 import numpy as np
-import torch
-from jaxtyping import Float, Int
 from numpy.typing import NDArray
-from torch import Tensor
 
 from clearhead.decoding.request import Hypothesis, Request
-from clearhead.decoding.separate import best_tokens
 from clearhead.engine.memory import Choice
 from clearhead.engine.native_model import NativeModel, NativeState
-from clearhead.layers.stacks import DecoderState
-from clearhead.layers.tap import is_heard
-from clearhead.models import Transformer
+
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int
+    from torch import Tensor
+
+    from clearhead.layers.stacks import DecoderState
+    from clearhead.models import Transformer
 
 __all__ = ["Engine"]
 
-AnyState = NativeState | DecoderState
+AnyState = Union[NativeState, "DecoderState"]
 
 
 class Engine:
     """Decodes natively where that is possible, and as the model does otherwise."""
 
     def __init__(
-        self,
-        model: Transformer | Callable[[], Transformer],
-        native: NativeModel | None,
-        choice: Choice,
+        self, load: Callable[[], Transformer], native: NativeModel | None, choice: Choice
     ) -> None:
-        self._model = model
-        self.native, self.choice = native, choice
+        self._load, self.native, self.choice = load, native, choice
 
-    @property
+    @cached_property
     def model(self) -> Transformer:
         """The model itself; it is loaded when it is first asked for."""
-        if not isinstance(self._model, Transformer):
-            self._model = self._model()
-        return self._model
+        return self._load()
 
     @property
     def _is_heard(self) -> bool:
-        # Nobody can listen to what is not there yet.
-        return isinstance(self._model, Transformer) and is_heard(self._model)
+        if "model" not in vars(self):  # nobody can listen to what is not there yet
+            return False
+        from clearhead.layers.tap import is_heard
+
+        return is_heard(self.model)
 
     def search(
         self, requests: Sequence[Request], *, bos: int, eos: int
@@ -80,6 +82,10 @@ class Engine:
         """The same step; return only the k best next tokens of each row and their log-probs."""
         if isinstance(state, NativeState):
             return state.best(tokens, k)
+        import torch
+
+        from clearhead.decoding.separate import best_tokens
+
         logits, _ = self.model.step(torch.from_numpy(tokens)[:, None], state)
         best, log_probs = best_tokens(logits, k)
         return best.cpu().numpy(), log_probs.double().cpu().numpy()

@@ -7,24 +7,29 @@
 It decodes as the model itself does, and gives the same answer to a sentence in every batch.
 """
 
+from __future__ import annotations
+
 import ctypes
 import threading
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import numpy as np
-import torch
-from jaxtyping import Bool, Int
 from numpy.typing import NDArray
-from torch import Tensor
 
+from clearhead.config import TransformerConfig
 from clearhead.decoding.request import Hypothesis, Request
 from clearhead.engine.library import Fetch, SearchSettings, Shape
+from clearhead.engine.positions import sinusoids
 from clearhead.engine.source import Source
 from clearhead.errors import ConfigError, InputError
-from clearhead.layers.positions import SinusoidalPositions
-from clearhead.models import Transformer, TransformerConfig
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Int
+    from torch import Tensor
+
+    from clearhead.models import Transformer
 
 __all__ = ["NativeModel", "NativeState", "Precision", "why_not"]
 
@@ -59,7 +64,7 @@ class NativeModel:
         if problem := why_not(config):
             raise ConfigError(problem)
         self.library, self.pad, self.n_tokens = library, config.pad, config.n_target_tokens
-        self.positions, self.n_positions = SinusoidalPositions(block.d_model), 0
+        self.d_model, self.n_positions = block.d_model, 0
         self.lock = threading.RLock()  # the threads of the engine work for one caller at a time
         shape = Shape(
             block.d_model, block.d_ff, block.n_heads, block.n_kv_heads or block.n_heads,
@@ -90,8 +95,7 @@ class NativeModel:
         if n_positions <= self.n_positions:
             return
         n = n_positions + n_positions // 2
-        vectors = self.positions(n).detach().float().cpu().numpy()
-        table = np.ascontiguousarray(vectors.reshape(n, -1))
+        table = sinusoids(n, self.d_model)
         with self.lock:
             self.library.ch_model_positions(self.handle, table.ctypes.data, n)
             self.n_positions = n
@@ -101,16 +105,20 @@ class NativeModel:
         """What the packed weights and the embeddings take."""
         return int(self.library.ch_model_bytes(self.handle))
 
-    def start(self, source: Int[Tensor, "B S"]) -> "NativeState":
+    def start(self, source: Int[Tensor, "B S"]) -> NativeState:
         """Read the sources; padding is left out, not computed."""
         rows = source.cpu().numpy()
         is_token = rows != self.pad
         lengths = np.where(
             is_token.any(1), rows.shape[1] - is_token[:, ::-1].argmax(1), 1
         )  # up to the last token that is not padding
-        self.reach(int(lengths.max()))
         tokens = np.concatenate([row[:n] for row, n in zip(rows, lengths, strict=True)])
-        return NativeState(self, tokens.astype(np.int32), lengths.astype(np.int32))
+        return self.read(tokens.astype(np.int32), lengths.astype(np.int32))
+
+    def read(self, tokens: NDArray[np.int32], lengths: NDArray[np.int32]) -> NativeState:
+        """The same for sources behind one another, of these lengths."""
+        self.reach(int(lengths.max()))
+        return NativeState(self, tokens, lengths)
 
     def search(self, requests: Sequence[Request], *, bos: int, eos: int) -> list[list[Hypothesis]]:
         """All answers to requests of one config that is a beam search and nothing more."""
@@ -122,8 +130,8 @@ class NativeModel:
         limits = np.array([request.max_length for request in requests], np.int32)
         lengths = np.array([len(request.source) for request in requests], np.int32)
         tokens = np.concatenate([np.array(request.source, np.int32) for request in requests])
-        self.reach(int(max(limits.max() + 1, lengths.max())))
-        state = NativeState(self, tokens, lengths)
+        self.reach(int(limits.max()) + 1)
+        state = self.read(tokens, lengths)
         with self.lock:
             answers = self.library.ch_session_search(
                 state.handle, ctypes.byref(settings), limits.ctypes.data, len(requests)
@@ -136,14 +144,14 @@ class NativeModel:
         finally:
             self.library.ch_answers_free(answers)
 
-    def step(
-        self, tokens: Int[Tensor, "B 1"], state: "NativeState"
-    ) -> tuple[Tensor, "NativeState"]:
+    def step(self, tokens: Int[Tensor, "B 1"], state: NativeState) -> tuple[Tensor, NativeState]:
         """Take the newest tokens; return the logits of the next one, and the state after."""
+        import torch
+
         return torch.from_numpy(state.step(tokens[:, 0].numpy())), state
 
     def step_best(
-        self, tokens: NDArray[np.int64], state: "NativeState", k: int
+        self, tokens: NDArray[np.int64], state: NativeState, k: int
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The same step; return only the k best next tokens of each row and their log-probs."""
         return state.best(tokens, k)
@@ -169,14 +177,14 @@ class NativeState:
         if getattr(self, "handle", None):
             self.library.ch_session_free(self.handle)
 
-    def reorder(self, rows: Int[Tensor, " rows"]) -> "NativeState":
+    def reorder(self, rows: Int[Tensor, " rows"]) -> NativeState:
         """These rows, in this order, as often as named."""
         parents = rows.cpu().numpy().astype(np.int32)
         self._check(self.library.ch_session_reorder(self.handle, parents.ctypes.data, len(parents)))
         self.n_rows = len(parents)
         return self
 
-    def keep(self, rows: Bool[Tensor, " B"]) -> "NativeState":
+    def keep(self, rows: Bool[Tensor, " B"]) -> NativeState:
         """Drop the rows that are False."""
         return self if bool(rows.all()) else self.reorder(rows.nonzero()[:, 0])
 

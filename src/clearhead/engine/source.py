@@ -4,16 +4,21 @@ From a file, one tensor at a time is in memory beside what is packed already. So
 about as much room as its packed weights.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clearhead.config import TransformerConfig
 from clearhead.errors import InputError
-from clearhead.models import Transformer, TransformerConfig
+
+if TYPE_CHECKING:
+    from clearhead.models import Transformer
 
 __all__ = ["Source", "WeightFile"]
 
@@ -73,7 +78,7 @@ class Source:
         self.config, self._read = config, read
 
     @classmethod
-    def of(cls, model: Transformer) -> "Source":
+    def of(cls, model: Transformer) -> Source:
         """The weights of a model in memory."""
         weights = dict(model.named_parameters())
 

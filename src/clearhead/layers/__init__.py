@@ -1,7 +1,8 @@
 """The bricks: every equation of the Transformer once, each in the file of its name."""
 
+from clearhead.config import BlockConfig
 from clearhead.layers.attention import KeysValues, MultiHeadAttention
-from clearhead.layers.blocks import BlockConfig, DecoderBlock, EncoderBlock, Residual
+from clearhead.layers.blocks import DecoderBlock, EncoderBlock, Residual
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.dropout import Dropout
 from clearhead.layers.embedding import TokenEmbedding, TokenScores

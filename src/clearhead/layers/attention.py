@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from clearhead.config.block import check_heads
 from clearhead.errors import ConfigError, InputError
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.dropout import Dropout
@@ -27,7 +28,6 @@ __all__ = [
     "attention_bias",
     "attention_scores",
     "attention_weights",
-    "check_heads",
     "fused_attention",
     "is_fused_faster",
     "merge_heads",
@@ -285,15 +285,3 @@ def split_heads(x: Float[Tensor, "B T HK"], n_heads: int) -> Float[Tensor, "B H 
 def merge_heads(x: Float[Tensor, "B H T K"]) -> Float[Tensor, "B T HK"]:
     """Undo `split_heads`: Concat(head_1, …, head_H)."""
     return x.transpose(1, 2).flatten(-2)
-
-
-def check_heads(d_model: int, n_heads: int, n_kv_heads: int, d_head: int | None = None) -> None:
-    """Refuse head counts that do not fit the width or each other."""
-    if min(d_model, n_heads, n_kv_heads) < 1:
-        raise ConfigError(
-            f"d_model={d_model}, n_heads={n_heads} and n_kv_heads={n_kv_heads} must be at least 1"
-        )
-    if d_head is None and d_model % n_heads:
-        raise ConfigError(f"d_model={d_model} must be a multiple of n_heads={n_heads}")
-    if n_heads % n_kv_heads:
-        raise ConfigError(f"n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}")

@@ -5,63 +5,19 @@ pre-norm    x + Dropout(Sublayer(LayerNorm(x)))             Xiong et al. 2020
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from clearhead.config import Config
-from clearhead.errors import ConfigError
-from clearhead.layers.attention import KeysValues, MultiHeadAttention, check_heads
+from clearhead.config import BlockConfig
+from clearhead.layers.attention import KeysValues, MultiHeadAttention
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.dropout import Dropout
-from clearhead.layers.feed_forward import Activation, FeedForward
+from clearhead.layers.feed_forward import FeedForward
 from clearhead.layers.norms import LayerNorm
 from clearhead.layers.tap import Tap
 
-__all__ = ["BlockConfig", "DecoderBlock", "EncoderBlock", "Residual"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlockConfig(Config):
-    """What all blocks of a model have in common. `dropout` is the paper's; the others add to it."""
-
-    d_model: int = 512
-    d_ff: int = 2048
-    n_heads: int = 8
-    n_kv_heads: int | None = None
-    norm: Literal["post", "pre"] = "post"
-    activation: Activation = "relu"
-    attention_bias: bool = False
-    dropout: float = 0.1
-    attention_dropout: float = 0.0
-    hidden_dropout: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Check what can be checked before anything is built."""
-        super().__post_init__()
-        n_kv_heads = self.n_heads if self.n_kv_heads is None else self.n_kv_heads
-        check_heads(self.d_model, self.n_heads, n_kv_heads)
-        for name in ("dropout", "attention_dropout", "hidden_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(f"{name}={getattr(self, name)} must be at least 0 and below 1")
-        if self.d_ff < 1:
-            raise ConfigError(f"d_ff={self.d_ff} must be at least 1")
-
-    def attention(self) -> MultiHeadAttention:
-        """Build one attention."""
-        return MultiHeadAttention(
-            self.d_model,
-            self.n_heads,
-            self.n_kv_heads,
-            bias=self.attention_bias,
-            dropout=self.attention_dropout,
-        )
-
-    def feed_forward(self) -> FeedForward:
-        """Build one feed-forward network."""
-        return FeedForward(self.d_model, self.d_ff, self.activation, dropout=self.hidden_dropout)
+__all__ = ["DecoderBlock", "EncoderBlock", "Residual"]
 
 
 class Residual(nn.Module):
@@ -88,9 +44,9 @@ class EncoderBlock(nn.Module):
 
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()
-        self.self_attention = config.attention()
+        self.self_attention = _attention(config)
         self.self_attention_residual = Residual(config)
-        self.feed_forward = config.feed_forward()
+        self.feed_forward = _feed_forward(config)
         self.feed_forward_residual = Residual(config)
 
     def forward(
@@ -110,11 +66,11 @@ class DecoderBlock(nn.Module):
 
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()
-        self.self_attention = config.attention()
+        self.self_attention = _attention(config)
         self.self_attention_residual = Residual(config)
-        self.cross_attention = config.attention()
+        self.cross_attention = _attention(config)
         self.cross_attention_residual = Residual(config)
-        self.feed_forward = config.feed_forward()
+        self.feed_forward = _feed_forward(config)
         self.feed_forward_residual = Residual(config)
 
     def forward(
@@ -136,3 +92,19 @@ class DecoderBlock(nn.Module):
         x = self.self_attention_residual(x, self_attention)
         x = self.cross_attention_residual(x, cross_attention)
         return self.feed_forward_residual(x, self.feed_forward)
+
+
+def _attention(config: BlockConfig) -> MultiHeadAttention:
+    return MultiHeadAttention(
+        config.d_model,
+        config.n_heads,
+        config.n_kv_heads,
+        bias=config.attention_bias,
+        dropout=config.attention_dropout,
+    )
+
+
+def _feed_forward(config: BlockConfig) -> FeedForward:
+    return FeedForward(
+        config.d_model, config.d_ff, config.activation, dropout=config.hidden_dropout
+    )

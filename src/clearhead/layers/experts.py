@@ -15,8 +15,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from clearhead.config.block import Activation
 from clearhead.errors import ConfigError
-from clearhead.layers.feed_forward import Activation, activate, check_activation
+from clearhead.layers.feed_forward import activate, check_activation
 from clearhead.layers.tap import Tap
 
 __all__ = ["Experts", "load_balance", "within_capacity"]

@@ -5,19 +5,18 @@ GELU      : GELU(x W_1 + b_1) W_2 + b_2                     Hendrycks & Gimpel 2
 SwiGLU(x) = (swish(x W_g) ⊙ x W_1) W_2                      Shazeer 2020, eq. 6
 """
 
-from typing import Literal, get_args
+from typing import get_args
 
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from clearhead.config.block import Activation
 from clearhead.errors import ConfigError
 from clearhead.layers.dropout import Dropout
 from clearhead.layers.tap import Tap
 
-__all__ = ["Activation", "FeedForward", "activate", "check_activation"]
-
-Activation = Literal["relu", "gelu", "swiglu"]
+__all__ = ["FeedForward", "activate", "check_activation"]
 
 
 class FeedForward(nn.Module):

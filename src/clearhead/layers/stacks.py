@@ -8,10 +8,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from clearhead.config import BlockConfig
 from clearhead.errors import ConfigError, InputError
 from clearhead.layers import masks
 from clearhead.layers.attention import KeysValues
-from clearhead.layers.blocks import BlockConfig, DecoderBlock, EncoderBlock
+from clearhead.layers.blocks import DecoderBlock, EncoderBlock
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.norms import LayerNorm
 from clearhead.layers.tap import Tap, remember_listeners

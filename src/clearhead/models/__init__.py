@@ -1,6 +1,7 @@
 """The models: bricks → logits, one short file each."""
 
-from clearhead.models.interface import Model, State, StepDecoder
-from clearhead.models.transformer import PRESETS, Transformer, TransformerConfig
+from clearhead.config import PRESETS, TransformerConfig
+from clearhead.models.interface import Model
+from clearhead.models.transformer import Transformer
 
-__all__ = ["PRESETS", "Model", "State", "StepDecoder", "Transformer", "TransformerConfig"]
+__all__ = ["PRESETS", "Model", "Transformer", "TransformerConfig"]

@@ -3,92 +3,20 @@
 Figure 1 of Vaswani et al. 2017. `Transformer.forward` is the whole of it.
 """
 
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
-
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from clearhead.config import Config
-from clearhead.errors import ConfigError, InputError, nearest
+from clearhead.config import TransformerConfig
+from clearhead.errors import InputError
 from clearhead.layers import masks
-from clearhead.layers.blocks import BlockConfig
 from clearhead.layers.dropout import Dropout
 from clearhead.layers.embedding import TokenEmbedding, TokenScores
 from clearhead.layers.positions import LearnedPositions, SinusoidalPositions
 from clearhead.layers.stacks import Decoder, DecoderState, Encoder
 from clearhead.models.interface import Model
 
-__all__ = ["PRESETS", "Transformer", "TransformerConfig"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TransformerConfig(Config):
-    """The size and kind of a Transformer. The defaults are the paper's base model."""
-
-    n_source_tokens: int
-    n_target_tokens: int
-    is_joint: bool = True
-    """One vocabulary for both languages: both embeddings and the output share their weights."""
-    pad: int = 0
-    n_encoder_layers: int = 6
-    n_decoder_layers: int = 6
-    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
-    max_length: int = 1024
-    """How many positions are learned; sinusoidal ones have no limit."""
-    block: BlockConfig = field(default_factory=BlockConfig)
-
-    def __post_init__(self) -> None:
-        """Check what can be checked before anything is built."""
-        super().__post_init__()
-        sizes = ("n_source_tokens", "n_target_tokens", "n_encoder_layers", "n_decoder_layers")
-        for name in (*sizes, "max_length"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
-        if self.is_joint and self.n_source_tokens != self.n_target_tokens:
-            raise ConfigError(
-                f"a joint vocabulary has one size, not n_source_tokens={self.n_source_tokens} and "
-                f"n_target_tokens={self.n_target_tokens}; for two vocabularies set is_joint=False"
-            )
-        n_tokens = min(self.n_source_tokens, self.n_target_tokens)
-        if not 0 <= self.pad < n_tokens:
-            raise ConfigError(f"pad={self.pad} is outside the vocabulary, 0 to {n_tokens - 1}")
-
-    @classmethod
-    def preset(cls, name: str, n_tokens: int, **changes: Any) -> "TransformerConfig":
-        """Return a size by name, for a joint vocabulary of `n_tokens`; `changes` as in `override`.
-
-        >>> TransformerConfig.preset("tiny", 10000).block.d_model
-        128
-        """
-        if name not in PRESETS:
-            raise ConfigError(f"no preset {name!r}: {nearest(name, PRESETS)}")
-        sizes = {"n_source_tokens": n_tokens, "n_target_tokens": n_tokens}
-        return cls.from_dict(sizes | PRESETS[name]).override(changes)
-
-
-PRESETS: Final[dict[str, dict[str, Any]]] = {
-    "tiny": {
-        "n_encoder_layers": 4,
-        "n_decoder_layers": 4,
-        "block": {"d_model": 128, "d_ff": 256, "n_heads": 4, "dropout": 0.3},
-    },
-    "small": {
-        "n_encoder_layers": 3,
-        "n_decoder_layers": 3,
-        "block": {"d_model": 256, "d_ff": 1024, "n_heads": 4},
-    },
-    # Deep encoder, shallow decoder (Kasai et al. 2021): nearly all work is done once per sentence.
-    "fast": {
-        "n_encoder_layers": 8,
-        "n_decoder_layers": 1,
-        "block": {"d_model": 256, "d_ff": 1024, "n_heads": 4},
-    },
-    "base": {},
-    "big": {"block": {"d_model": 1024, "d_ff": 4096, "n_heads": 16, "dropout": 0.3}},
-}
-"""Sizes by name; what a preset does not say is as in the paper's base model."""
+__all__ = ["Transformer"]
 
 
 class Transformer(Model):

@@ -5,19 +5,22 @@
 No pickle is written or read. Training adds a folder `training/` beside them.
 """
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
-from torch import Tensor
-
+from clearhead.config import TransformerConfig
 from clearhead.engine.source import Source, WeightFile
 from clearhead.errors import InputError
-from clearhead.models import Transformer, TransformerConfig
 from clearhead.text import Tokenizer
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from clearhead.models import Transformer
 
 __all__ = [
     "ModelFolder",
@@ -40,6 +43,8 @@ class ModelFolder:
 
 def save_folder(folder: Path, contents: ModelFolder) -> None:
     """Write a model folder; the card comes last, so that a folder with a card is whole."""
+    from safetensors.torch import save
+
     from clearhead.training.checkpoint import write_bytes  # who only reads needs no training
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,6 +73,8 @@ class OpenFolder:
 
     def model(self) -> Transformer:
         """The model with its weights."""
+        from clearhead.models import Transformer  # and torch, which the engine does without
+
         model = Transformer(self.config)
         put_weights(model, _read_weights(self.weights), self.folder)
         return model.eval()
@@ -109,6 +116,9 @@ def load_folder(folder: Path) -> ModelFolder:
 
 
 def _read_weights(path: Path) -> dict[str, Tensor]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
     try:
         return load_file(path)
     except (OSError, SafetensorError) as error:

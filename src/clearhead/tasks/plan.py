@@ -3,9 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from clearhead.config import Config
+from clearhead.config import Config, TransformerConfig
 from clearhead.errors import ConfigError
-from clearhead.models import TransformerConfig
 from clearhead.text import Kind, choose_size
 from clearhead.training import TrainingConfig
 

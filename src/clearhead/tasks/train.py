@@ -266,7 +266,7 @@ def _validate(translator: Translator, pairs: Sequence[Pair], plan: Plan) -> dict
     """Loss on all validation pairs, greedy BLEU on some, and three of them to look at."""
     start = time.perf_counter()
     encode = translator.tokenizer.encode
-    loss = _loss(translator.model, 0.0, translator.device)
+    loss = _loss(translator.model, 0.0, torch.device(translator.device))
     total, n_tokens = 0.0, 0
     tokens = [(encode(pair.source), encode(pair.target)) for pair in pairs]
     for batch in evaluation_batches(tokens, plan.n_batch_tokens):

@@ -5,28 +5,29 @@ translator("How are you?").text
 translator(["How are you?", "Thank you."], n_beams=1, forbidden=["आप"])
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, overload
-
-import torch
+from typing import TYPE_CHECKING, Any, overload
 
 from clearhead.decoding import Hypothesis, Request, generate, stream
+from clearhead.decoding.interface import StepDecoder
 from clearhead.engine.choice import choose
 from clearhead.engine.engine import Engine
 from clearhead.engine.memory import Wanted
 from clearhead.errors import InputError
-from clearhead.models import Transformer
-from clearhead.models.interface import StepDecoder
-from clearhead.tasks.alignment import align
 from clearhead.tasks.answer_stream import AnswerStream
 from clearhead.tasks.folder import open_folder
 from clearhead.tasks.long_text import cut, even, has_lines, longest_in
 from clearhead.tasks.settings import Settings, max_length_for, read_settings
-from clearhead.tasks.translation import Translation, join_translations
+from clearhead.tasks.translation import Alignment, Translation, join_translations
 from clearhead.text import Tokenizer
 from clearhead.text.sentences import Piece
+
+if TYPE_CHECKING:
+    from clearhead.models import Transformer
 
 __all__ = ["Translation", "Translator", "max_length_for"]
 
@@ -49,7 +50,7 @@ class Translator:
         self._model = None if isinstance(model, Engine) else model.eval()
 
     @classmethod
-    def load(cls, folder: str | Path, precision: Wanted = "auto") -> "Translator":
+    def load(cls, folder: str | Path, precision: Wanted = "auto") -> Translator:
         """Open a model folder; `precision` is that of the engine, see `engine.choose`."""
         found = open_folder(Path(folder))
         try:
@@ -67,11 +68,11 @@ class Translator:
         return self.engine.model
 
     @property
-    def device(self) -> torch.device:
+    def device(self) -> str:
         """Where it computes."""
         if self._model is None:  # the engine
-            return torch.device("cpu")
-        return next(self._model.parameters()).device
+            return "cpu"
+        return str(next(self._model.parameters()).device)
 
     @property
     def _decoder(self) -> StepDecoder[Any]:
@@ -164,13 +165,16 @@ class Translator:
                 log_probs=hypothesis.log_probs,
                 source=sentence,
                 terms=tuple(settings.terms(sentence)),
-                alignment=align(self.model, self.tokenizer, request.source, hypothesis.tokens)
-                if settings.alignment
-                else None,
+                alignment=self._align(request, hypothesis) if settings.alignment else None,
             )
             for hypothesis in found or [Hypothesis([], [], float("-inf"), False)]
         ]
         return replace(answers[0], others=answers[1:])
+
+    def _align(self, request: Request, answer: Hypothesis) -> Alignment:
+        from clearhead.tasks.alignment import align  # the model itself must be watched
+
+        return align(self.model, self.tokenizer, request.source, answer.tokens)
 
     def _generate(self, requests: Sequence[Request]) -> list[list[Hypothesis]]:
         """Decode in batches of similar length. All decoding but streams goes through here."""

@@ -1,4 +1,4 @@
-"""Configurations: frozen, typed data that travels as JSON and refuses unknown names."""
+"""The base of all configurations: reading, checking, changing, saving."""
 
 import dataclasses
 import json

@@ -1,0 +1,10 @@
+"""Configurations: frozen, typed data that travels as JSON and refuses unknown names.
+
+Those of models stand here, and not beside the models: who runs one natively needs no torch.
+"""
+
+from clearhead.config.base import Config
+from clearhead.config.block import BlockConfig
+from clearhead.config.transformer import PRESETS, TransformerConfig
+
+__all__ = ["PRESETS", "BlockConfig", "Config", "TransformerConfig"]
