@@ -15,9 +15,8 @@ from pathlib import Path
 from measure import Figure, arguments, report
 
 from clearhead.cli.bench import FACE, OURS, THEIRS, Measured, Workload, measure, workloads
-from clearhead.cli.bench_workers import Job, Weights
+from clearhead.cli.bench_workers import TextJob, Weights
 from clearhead.errors import InputError
-from clearhead.text import Tokenizer
 
 N_TOKENS = 16_000
 BARS = {  # over CTranslate2 and over Hugging Face
@@ -86,12 +85,9 @@ def _memory(measured: Measured) -> list[Figure]:
 
 
 def _bulk(folder: Path, text: Path, n_times: int, seconds: float, n_threads: int) -> list[Figure]:
-    """All lines of a text through a trained model, with five beams."""
-    tokenizer = Tokenizer.load(folder / "tokenizer.json")
-    lines = text.read_text(encoding="utf-8").splitlines() * n_times
-    rows = [[*row, tokenizer.eos] for row in tokenizer.encode_batch(lines) if row]
-    rows.sort(key=len)
-    workload = Workload(f"{len(rows):,} sentences, beam 5", Job(rows, 5, n_at_once=64))
+    """All lines of a text through a trained model with five beams, from text to text."""
+    lines = [line for line in text.read_text("utf-8").splitlines() if line.strip()] * n_times
+    workload = Workload(f"{len(lines):,} sentences, beam 5", TextJob(lines, 5, folder))
     (found,) = measure(
         Weights(folder=folder),
         [workload],

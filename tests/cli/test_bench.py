@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clearhead.cli import bench
-from clearhead.cli.bench_workers import Job, Weights, Worker
+from clearhead.cli.bench_workers import Job, TextJob, Weights, Worker, with_text
 from clearhead.errors import InputError
 from clearhead.tasks.folder import ModelFolder, save_folder
 from tests.tasks.small_translator import random_translator
@@ -50,10 +50,22 @@ def test_all_programs_write_the_same(tmp_path: Path) -> None:
         assert ratio[0] > 0
 
 
+def test_lines_of_text_come_out_in_their_order(tmp_path: Path) -> None:
+    small = random_translator()
+    save_folder(tmp_path, ModelFolder(small.model, small.tokenizer, small.card))
+    lines = ["ab", "abab ab", "a", "b a b"]
+    echo = with_text(lambda job: [row[:-1] for row in job.sources])
+    assert echo(TextJob(lines, 2, tmp_path)) == lines
+    worker = Worker("clearhead", weights=Weights(tmp_path), folder="", precision="float32")
+    outcome = worker.run(TextJob(lines, 2, tmp_path))
+    worker.close()
+    assert outcome.answers == [answer.text for answer in small(lines, n_beams=2)]
+
+
 def test_a_program_that_cannot_start_says_why(tmp_path: Path) -> None:
     Weights(size="tiny", n_tokens=50).save(tmp_path / "small")
     (tmp_path / "small" / "model.safetensors").write_bytes(b"")
-    settings = {"folder": str(tmp_path / "small"), "precision": "auto", "n_threads": 1}
+    settings = {"folder": str(tmp_path / "small"), "precision": "auto"}
     with pytest.raises(InputError, match="cannot be read"):
         Worker("clearhead", weights=Weights(), **settings)
 
@@ -61,7 +73,7 @@ def test_a_program_that_cannot_start_says_why(tmp_path: Path) -> None:
 def test_jobs_without_a_length_end_by_themselves(tmp_path: Path) -> None:
     weights = Weights(size="tiny", n_tokens=50)
     weights.save(tmp_path / "small")
-    settings = {"folder": str(tmp_path / "small"), "precision": "float32", "n_threads": 1}
+    settings = {"folder": str(tmp_path / "small"), "precision": "float32"}
     worker = Worker("clearhead", weights=weights, **settings)
     outcome = worker.run(Job([[7, 8, 2], [9, 2]], 2, n_at_once=1))
     worker.close()

@@ -18,9 +18,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from clearhead.cli.bench_workers import Job, Outcome, Weights, Worker
+from clearhead.cli.bench_workers import Job, Outcome, TextJob, Weights, Worker
 from clearhead.engine.memory import n_cpus
 from clearhead.errors import ClearheadError
+from clearhead.text import BOS, EOS, UNK
 from clearhead.text.amounts import describe_bytes
 
 __all__ = ["Measured", "Workload", "measure", "show_bench", "workloads"]
@@ -36,7 +37,7 @@ class Workload:
     """A job with a name."""
 
     name: str
-    job: Job
+    job: Job | TextJob
 
 
 @dataclass
@@ -142,13 +143,12 @@ def _forms(
     for precision in precisions:
         yield f"{OURS} {precision}", "clearhead", {
             "weights": weights, "folder": str(parent / "clearhead"), "precision": precision,
-            "n_threads": n_threads,
         }  # fmt: skip
     if find_spec("ctranslate2") is None:
         tell(f"{THEIRS} is not installed: pip install ctranslate2 puts it into this table")
     else:
         folder = parent / "ctranslate2"
-        _convert(weights, folder)
+        _save_for_ctranslate2(weights, folder)
         for compute in ("float32", "int8"):
             for inter, intra in {(1, n_threads), (n_threads, 1)}:
                 name = f"{THEIRS} {compute} {inter}×{intra}"
@@ -159,15 +159,27 @@ def _forms(
     if find_spec("transformers") is None:
         tell(f"{FACE} is not installed: pip install transformers puts it into this table")
     else:
-        yield f"{FACE} float32", "transformers", {"weights": weights, "n_threads": n_threads}
+        folder = parent / "transformers"
+        _save_for_transformers(weights, folder)
+        settings = {"folder": str(folder), "n_threads": n_threads}
+        yield f"{FACE} float32", "transformers", settings
 
 
-def _convert(weights: Weights, folder: Path) -> None:
+def _save_for_transformers(weights: Weights, folder: Path) -> None:
+    from transformers.utils import logging
+
+    from clearhead.convert import as_m2m100
+
+    logging.disable_progress_bar()
+    as_m2m100(weights.model(), bos=BOS, eos=EOS).save_pretrained(folder)
+
+
+def _save_for_ctranslate2(weights: Weights, folder: Path) -> None:
     from clearhead.convert import save_for_ctranslate2
 
     model = weights.model()
     names = [str(token) for token in range(model.config.n_source_tokens)]
-    save_for_ctranslate2(model, names, folder, bos="1", eos="2", unk="3")
+    save_for_ctranslate2(model, names, folder, bos=str(BOS), eos=str(EOS), unk=str(UNK))
 
 
 def show_bench(folder: Path, seconds: float, as_json: bool = False) -> None:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from clearhead.errors import ClearheadError, InputError
+from clearhead.text import BOS, EOS, PAD, Tokenizer
 
-__all__ = ["Job", "Outcome", "Weights", "Worker"]
+__all__ = ["Job", "Outcome", "TextJob", "Weights", "Worker", "with_text"]
 
 
 @dataclass(frozen=True)
@@ -63,16 +64,27 @@ class Job:
 
 
 @dataclass(frozen=True)
+class TextJob:
+    """Lines of text to translate, with what a program needs before and after."""
+
+    lines: list[str]
+    n_beams: int
+    folder: Path
+    """The model folder, for its tokenizer."""
+    n_at_once: int = 64
+
+
+@dataclass(frozen=True)
 class Outcome:
     """How long it took, what came out, and how much memory the process has needed so far."""
 
     seconds: float
-    answers: list[list[int]]
+    answers: list[Any]
+    """Rows of token ids, or lines of text."""
     n_bytes: int
 
 
-BOS, EOS, PAD = 1, 2, 0
-Decode = Callable[[Job], list[list[int]]]
+Decode = Callable[[Any], list[Any]]
 
 
 class Worker:
@@ -86,7 +98,7 @@ class Worker:
         theirs.close()
         self._receive()
 
-    def run(self, job: Job) -> Outcome:
+    def run(self, job: Job | TextJob) -> Outcome:
         """Do a job."""
         self.connection.send(job)
         return self._receive()
@@ -127,22 +139,26 @@ def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def _ours(weights: Weights, folder: str, precision: Any, n_threads: int) -> Decode:
-    import torch
-
+def _ours(weights: Weights, folder: str, precision: Any) -> Decode:
+    from clearhead.config import TransformerConfig
     from clearhead.decoding import DecodingConfig, Request, generate
     from clearhead.engine.choice import choose
     from clearhead.engine.engine import Engine
     from clearhead.engine.source import Source, WeightFile
-    from clearhead.models import TransformerConfig
+    from clearhead.tasks import Translator
     from clearhead.tasks.translate import max_length_for
 
-    torch.set_num_threads(n_threads)
-    config = TransformerConfig.load(Path(folder) / "config.json")
-    source = Source(config, WeightFile(Path(folder) / "model.safetensors").read)
-    engine: Any = Engine(weights.model, *choose(source, precision))
+    if weights.folder is not None:
+        translator = Translator.load(weights.folder, precision)
+        engine: Any = translator.engine
+    else:
+        config = TransformerConfig.load(Path(folder) / "config.json")
+        source = Source(config, WeightFile(Path(folder) / "model.safetensors").read)
+        engine = Engine(weights.model, *choose(source, precision))
 
-    def decode(job: Job) -> list[list[int]]:
+    def decode(job: Job | TextJob) -> list[Any]:
+        if isinstance(job, TextJob):
+            return [answer.text for answer in translator(job.lines, n_beams=job.n_beams)]
         config = DecodingConfig(n_beams=job.n_beams, min_length=job.n_tokens or 0)
         requests = [
             Request(row, job.n_tokens or max_length_for(len(row)), config) for row in job.sources
@@ -167,7 +183,7 @@ def _ctranslate2(folder: str, compute_type: str, inter_threads: int, intra_threa
         intra_threads=intra_threads,
     )
 
-    def decode(job: Job) -> list[list[int]]:
+    def decode_ids(job: Job) -> list[list[int]]:
         n = job.n_tokens
         longest = n or 2 * max(map(len, job.sources)) + 20
         results = translator.translate_batch(
@@ -179,21 +195,23 @@ def _ctranslate2(folder: str, compute_type: str, inter_threads: int, intra_threa
         )
         return [[int(token) for token in result.hypotheses[0]] for result in results]
 
-    return decode
+    return with_text(decode_ids)
 
 
-def _transformers(weights: Weights, n_threads: int) -> Decode:
+def _transformers(folder: str, n_threads: int) -> Decode:
     import torch
     import transformers
 
-    from clearhead.convert import as_m2m100
+    from clearhead.convert.to_transformers import put_positions
 
     transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
     torch.set_num_threads(n_threads)
-    model = as_m2m100(weights.model(), bos=BOS, eos=EOS)
+    model = transformers.M2M100ForConditionalGeneration.from_pretrained(folder).eval()
+    put_positions(model)
 
     @torch.no_grad()
-    def decode(job: Job) -> list[list[int]]:
+    def decode_ids(job: Job) -> list[list[int]]:
         answers: list[list[int]] = []
         for start in range(0, len(job.sources), job.n_at_once):
             rows = [torch.tensor(row) for row in job.sources[start : start + job.n_at_once]]
@@ -206,6 +224,23 @@ def _transformers(weights: Weights, n_threads: int) -> Decode:
             )  # fmt: skip
             answers += [[t for t in row[1:] if t not in (EOS, PAD)] for row in out.tolist()]
         return answers
+
+    return with_text(decode_ids)
+
+
+def with_text(decode_ids: Callable[[Job], list[list[int]]]) -> Decode:
+    """Let a program that reads and writes token ids take lines of text too."""
+
+    def decode(job: Job | TextJob) -> list[Any]:
+        if isinstance(job, Job):
+            return decode_ids(job)
+        tokenizer = Tokenizer.load(job.folder / "tokenizer.json")
+        rows = [[*row, EOS] for row in tokenizer.encode_batch(job.lines)]
+        order = sorted(range(len(rows)), key=lambda place: -len(rows[place]))
+        sources = [rows[place] for place in order]
+        found = decode_ids(Job(sources, job.n_beams, n_at_once=job.n_at_once))
+        by_place = dict(zip(order, found, strict=True))
+        return [tokenizer.decode(by_place[place]) for place in range(len(rows))]
 
     return decode
 

@@ -7,9 +7,10 @@ from torch import Tensor, nn
 
 from clearhead.errors import ConfigError
 from clearhead.layers.attention import MultiHeadAttention
+from clearhead.layers.positions import sinusoids
 from clearhead.models import Transformer
 
-__all__ = ["as_m2m100"]
+__all__ = ["as_m2m100", "put_positions"]
 
 N_POSITIONS: Final = 1024
 
@@ -43,12 +44,17 @@ def as_m2m100(model: Transformer, *, bos: int, eos: int) -> Any:
         for name, parameter in theirs.named_parameters():
             if name in biases:  # ours has none
                 parameter.zero_()
+    put_positions(theirs)
+    return theirs.eval()
+
+
+def put_positions(theirs: Any) -> None:
+    """Give their model our vectors of positions; they are not saved with its weights."""
     # Padding has a place of its own, and positions are counted from the one after it.
-    vectors = model.source_positions(N_POSITIONS)
-    before = vectors.new_zeros(config.pad + 1, block.d_model)
+    vectors = sinusoids(N_POSITIONS, theirs.config.d_model)
+    before = vectors.new_zeros(theirs.config.pad_token_id + 1, theirs.config.d_model)
     for stack in (theirs.model.encoder, theirs.model.decoder):
         stack.embed_positions.weights = torch.cat([before, vectors])
-    return theirs.eval()
 
 
 def _weights(model: Transformer) -> dict[str, Tensor]:
