@@ -142,18 +142,29 @@ struct Folder {
 
 const Folder* Folder::opened = nullptr;
 
-// All answers to three sources, of which one may have a single token.
-void run_search(Transformer& model, int n_beams) {
-    std::vector<int32_t> lengths = {5, 1, 9}, source(5 + 1 + 9), limits = {70, 1, 12};
+// All answers to some sources, of which one may have a single token.
+void run_search(Transformer& model, int n_beams, int n) {
+    std::vector<int32_t> lengths, limits, source;
+    for (int i = 0; i < n; ++i) {
+        lengths.push_back(i % 3 == 1 ? 1 : 5 + i % 7);
+        limits.push_back(i % 3 == 1 ? 1 : i == 0 ? 70 : 12);
+    }
+    for (int32_t length : lengths) source.resize(source.size() + length);
     for (int32_t& token : source) token = below(model.shape.n_source_tokens);
-    Session session(model, source.data(), lengths.data(), 3);
     SearchSettings settings = {n_beams, n_beams, n_beams % 2 * 3, 1, 2, n_beams % 2, 0.7};
-    auto answers = Search(session, settings, limits.data(), 3).run();
-    for (int i = 0; i < 3; ++i) {
-        expect(!answers[i].empty(), "a source has no answer");
-        for (const Answer& one : answers[i])
+    auto search = [&](int n_some) {
+        return search_all(model, settings, source.data(), lengths.data(), limits.data(), n_some);
+    };
+    Answers together = search(n);
+    for (int i = 0; i < n; ++i) {
+        expect(!together[i].empty(), "a source has no answer");
+        for (const Answer& one : together[i])
             expect(static_cast<int>(one.tokens.size()) <= limits[i], "an answer is too long");
     }
+    expect(search(1)[0][0].tokens == together[0][0].tokens, "an answer depends on its neighbours");
+    lengths[n - 1] = 1000;
+    source.resize(source.size() + 1000);
+    expect_error("the source is too long", [&] { search(n); });
 }
 
 // Rows are doubled, exchanged and dropped, over more positions than the cache has at first.
@@ -161,7 +172,7 @@ void run_session(Transformer& model) {
     const int n_tokens = model.shape.n_target_tokens, k = 4;
     std::vector<int32_t> lengths = {5, 1, 9}, source(5 + 1 + 9);
     for (int32_t& token : source) token = below(model.shape.n_source_tokens);
-    Session session(model, source.data(), lengths.data(), 3);
+    Session session(model, model.worker, source.data(), lengths.data(), 3);
     std::vector<int32_t> rows = {0, 0, 1, 2, 2, 2};
     session.reorder(rows.data(), static_cast<int>(rows.size()));
     for (int t = 0; t < 100; ++t) {
@@ -196,11 +207,12 @@ void run_model(Precision precision, bool is_pre_norm, int n_kv_heads, bool is_jo
     folder.reset();  // the model has copies
     model.set_positions(numbers(n_positions * shape.d_model).data(), n_positions);
     run_session(model);
-    for (int n_beams : {1, 2, 5, 50}) run_search(model, n_beams);
+    for (int n_beams : {1, 2, 5, 50})
+        for (int n : {1, 3, 40}) run_search(model, n_beams, n);
     run_session(model);
     std::vector<int32_t> source(n_positions + 1, 3);
     int32_t length = n_positions + 1;
-    expect_error("the source is too long", [&] { Session(model, source.data(), &length, 1); });
+    expect_error("the source is too long", [&] { Session(model, model.worker, source.data(), &length, 1); });
     Shape larger = shape;
     larger.n_decoder_layers = 3;
     Folder smaller(shape, is_joint);

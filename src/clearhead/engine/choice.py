@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clearhead.decoding.request import DecodingConfig, Request
 from clearhead.engine.library import find_library
 from clearhead.engine.memory import Choice, Wanted, n_cpus, recall, remember
 from clearhead.engine.native_model import NativeModel, Precision, why_not
@@ -30,7 +30,7 @@ GAIN: Final = 1.15
 """How much faster numbers that are not exact must be."""
 SECONDS: Final = 1.0
 MANY: Final = 32
-N_SOURCE, N_STEPS = 20, 6
+N_SOURCE, N_STEPS, N_BEAMS = 20, 6, 5
 
 
 def choose(
@@ -72,12 +72,14 @@ def _try(
     """Time one sentence and many, with one thread and with all; the fastest over both wins."""
     some: list[Precision] = ["float32", "int8"] if wanted == "auto" else [wanted]
     ways = [(precision, n) for precision in some for n in sorted({1, n_cpus()})]
-    source = np.random.default_rng(0).integers(0, n_tokens, (MANY, N_SOURCE), np.int32)
+    config = DecodingConfig(n_beams=N_BEAMS, min_length=N_STEPS)
+    rows = np.random.default_rng(0).integers(4, n_tokens, (MANY, N_SOURCE)).tolist()
+    requests = [Request(row, N_STEPS, config) for row in rows]
     seconds: dict[tuple[Precision, int], tuple[float, float]] = {}
     for precision, n_threads in ways:
         native = pack(precision, n_threads)
         limit = SECONDS / len(ways) / 2
-        one, many = _time(native, source[:1], limit), _time(native, source, limit)
+        one, many = _time(native, requests[:1], limit), _time(native, requests, limit)
         seconds[precision, n_threads] = one, many
     cost = {way: math.log(one) + math.log(many) for way, (one, many) in seconds.items()}
     best = {p: min((way for way in ways if way[0] == p), key=cost.__getitem__) for p in some}
@@ -104,15 +106,12 @@ def _reason(
     return "; ".join(told) or "as asked"
 
 
-def _time(native: NativeModel, source: NDArray[np.int32], limit: float) -> float:
-    """The best time of some steps, reading the source included; at least two tries."""
-    lengths = np.full(len(source), N_SOURCE, np.int32)
+def _time(native: NativeModel, requests: list[Request], limit: float) -> float:
+    """The best time of a search of some steps; at least two tries."""
     best, begin = math.inf, time.perf_counter()
     for n in range(100):
         start = time.perf_counter()
-        state = native.read(source.reshape(-1), lengths)
-        for _ in range(N_STEPS):
-            state.best(source[:, 0], 2)
+        native.search(requests, bos=1, eos=2)
         best = min(best, time.perf_counter() - start)
         if n and time.perf_counter() - begin > limit:
             break

@@ -63,7 +63,10 @@ def load_library(path: Path) -> ctypes.CDLL:
         "ch_session_free": (None, [c_void_p]),
         "ch_session_reorder": (c_int, [c_void_p, _ints, c_int]),
         "ch_session_step": (c_int, [c_void_p, _ints, _floats]),
-        "ch_session_search": (c_void_p, [c_void_p, POINTER(SearchSettings), _ints, c_int]),
+        "ch_model_search": (
+            c_void_p,
+            [c_void_p, POINTER(SearchSettings), _ints, _ints, _ints, c_int],
+        ),
         "ch_answers_free": (None, [c_void_p]),
         "ch_answers_count": (c_int, [c_void_p, c_int]),
         "ch_answers_read": (c_int, [c_void_p, c_int, c_int, _ints, _floats, c_void_p, _ints]),

@@ -130,11 +130,11 @@ class NativeModel:
         limits = np.array([request.max_length for request in requests], np.int32)
         lengths = np.array([len(request.source) for request in requests], np.int32)
         tokens = np.concatenate([np.array(request.source, np.int32) for request in requests])
-        self.reach(int(limits.max()) + 1)
-        state = self.read(tokens, lengths)
+        self.reach(int(max(limits.max() + 1, lengths.max())))
+        arrays = (array.ctypes.data for array in (tokens, lengths, limits))
         with self.lock:
-            answers = self.library.ch_session_search(
-                state.handle, ctypes.byref(settings), limits.ctypes.data, len(requests)
+            answers = self.library.ch_model_search(
+                self.handle, ctypes.byref(settings), *arrays, len(requests)
             )
         if not answers:
             raise InputError(self.library.ch_error().decode())

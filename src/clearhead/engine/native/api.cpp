@@ -8,8 +8,6 @@
 
 using namespace clearhead;
 
-using Answers = std::vector<std::vector<Answer>>;
-
 namespace {
 
 thread_local std::string error;
@@ -59,7 +57,8 @@ int64_t ch_model_bytes(void* model) { return static_cast<Transformer*>(model)->n
 void* ch_session_new(void* model, const int32_t* tokens, const int32_t* lengths, int n_sources) {
     return guarded(
         [&]() -> void* {
-            return new Session(*static_cast<Transformer*>(model), tokens, lengths, n_sources);
+            auto& own = *static_cast<Transformer*>(model);
+            return new Session(own, own.worker, tokens, lengths, n_sources);
         },
         nullptr);
 }
@@ -80,13 +79,13 @@ int ch_session_best(void* session, const int32_t* tokens, int k, int32_t* best_t
         1);
 }
 
-// All answers to the sources of a new session. What comes back is read with `ch_answers_*`.
-void* ch_session_search(void* session, const SearchSettings* settings, const int32_t* max_lengths,
-                        int n_sources) {
+// All answers to some sources. What comes back is read with `ch_answers_*`.
+void* ch_model_search(void* model, const SearchSettings* settings, const int32_t* tokens,
+                      const int32_t* lengths, const int32_t* max_lengths, int n_sources) {
     return guarded(
         [&]() -> void* {
-            Search search(*static_cast<Session*>(session), *settings, max_lengths, n_sources);
-            return new Answers(search.run());
+            return new Answers(search_all(*static_cast<Transformer*>(model), *settings, tokens,
+                                          lengths, max_lengths, n_sources));
         },
         nullptr);
 }

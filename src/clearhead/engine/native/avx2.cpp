@@ -99,9 +99,18 @@ inline Ints add_products(Ints sums, FourInputs x, Bytes w) {
 }
 
 inline int32_t beginning_of(const int8_t* q, int n) {
-    int32_t sum = 0;
-    for (int i = 0; i < n; ++i) sum -= q[i] < 0 ? q[i] : 0;
-    return sum;
+    const Bytes zero = _mm256_setzero_si256();
+    Bytes sums = zero;
+    int i = 0;
+    for (; i + 32 <= n; i += 32) {
+        Bytes negative = _mm256_sub_epi8(zero, _mm256_min_epi8(weight_bytes(q + i), zero));
+        sums = _mm256_add_epi64(sums, _mm256_sad_epu8(negative, zero));
+    }
+    int64_t parts[4];
+    __builtin_memcpy(parts, &sums, sizeof parts);
+    int64_t sum = parts[0] + parts[1] + parts[2] + parts[3];
+    for (; i < n; ++i) sum -= q[i] < 0 ? q[i] : 0;
+    return static_cast<int32_t>(sum);
 }
 
 }  // namespace

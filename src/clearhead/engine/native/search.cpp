@@ -2,12 +2,48 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <limits>
+#include <mutex>
 
 namespace clearhead {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kFewRows = 16, kManyRows = 32;  // for one thread
+
+Answers search_all(Transformer& model, const SearchSettings& settings, const int32_t* tokens,
+                   const int32_t* lengths, const int32_t* max_lengths, int n) {
+    auto search = [&](Worker& worker, const int32_t* first_token, int first, int n_some) {
+        Session session(model, worker, first_token, lengths + first, n_some);
+        return Search(session, settings, max_lengths + first, n_some).run();
+    };
+    int n_threads = model.worker.team.size(), n_rows = n * settings.n_beams;
+    int n_groups = std::min(n, n_threads * std::max(1, n_rows / (n_threads * kManyRows)));
+    if (n_rows < kFewRows * n_threads || n_groups < n_threads)
+        return search(model.worker, tokens, 0, n);
+    std::vector<int64_t> begins(n + 1, 0);
+    for (int i = 0; i < n; ++i) begins[i + 1] = begins[i] + lengths[i];
+    Answers answers(n);
+    std::exception_ptr error;
+    std::mutex mutex;
+    model.worker.team.divide(n_groups, [&](int begin, int end) {
+        thread_local Worker alone(1);
+        try {
+            for (int64_t group = begin; group < end; ++group) {
+                int first = static_cast<int>(n * group / n_groups);
+                int last = static_cast<int>(n * (group + 1) / n_groups);
+                Answers found = search(alone, tokens + begins[first], first, last - first);
+                std::move(found.begin(), found.end(), answers.begin() + first);
+            }
+        } catch (...) {  // one thread cannot throw for another
+            std::lock_guard<std::mutex> lock(mutex);
+            error = std::current_exception();
+        }
+    });
+    if (error) std::rethrow_exception(error);
+    return answers;
+}
 
 Search::Search(Session& session, const SearchSettings& settings, const int32_t* max_lengths, int n)
     : session_(session),
@@ -21,9 +57,9 @@ Search::Search(Session& session, const SearchSettings& settings, const int32_t* 
     for (int owner = 0; owner < n; ++owner) rows_.push_back({owner, settings.bos, 0.0});
 }
 
-std::vector<std::vector<Answer>> Search::run() {
+Answers Search::run() {
     while (!rows_.empty()) take_step();
-    std::vector<std::vector<Answer>> answers;
+    Answers answers;
     for (auto& ends : ends_) {
         std::stable_sort(ends.begin(), ends.end(), [](const End& a, const End& b) {
             return a.is_finished != b.is_finished ? a.is_finished : a.score > b.score;

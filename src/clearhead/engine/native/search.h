@@ -1,5 +1,5 @@
-// Beam search over the sources of a session, without a way back to Python between the steps. It is
-// `decoding/table.py` again, for requests that ask for nothing more than beams; a test holds them
+// Beam search, from the sources to the answers, without a way back to Python between the steps. It
+// is `decoding/table.py` again, for requests that ask for nothing more than beams; a test holds them
 // together, answer by answer.
 #pragma once
 
@@ -21,11 +21,21 @@ struct Answer {
     std::vector<float> log_probs;  // of the tokens, and of the end if it came
 };
 
+using Answers = std::vector<std::vector<Answer>>;  // of each source, the best first
+
+// Searches for n sources, whose tokens stand behind each other. Few are searched together, and all
+// threads work on each product. Many are cut into groups, and each thread takes one group after the
+// other through the whole search: nobody waits for anybody, and a group fits into the processor's
+// cache.
+Answers search_all(Transformer& model, const SearchSettings& settings, const int32_t* tokens,
+                   const int32_t* lengths, const int32_t* max_lengths, int n);
+
+// The search over the sources of a session.
 class Search {
   public:
     Search(Session& session, const SearchSettings& settings, const int32_t* max_lengths, int n);
-    // Takes steps until every source has its answers, and returns them, the best first.
-    std::vector<std::vector<Answer>> run();
+    // Takes steps until every source has its answers, and returns them.
+    Answers run();
 
   private:
     struct Row {

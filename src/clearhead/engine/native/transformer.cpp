@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kEps = 1e-5f;
 constexpr int kMorePlaces = 32;
-constexpr int kFewRows = 16, kManyRows = 48;  // for one thread
+constexpr int kManyRows = 48;  // whose logits are computed together
 
 Norm norm_at(const Tensors& tensors, const std::string& name, int n) {
     auto weight = tensors.at(name + ".weight", 1, n), bias = tensors.at(name + ".bias", 1, n);
@@ -129,7 +129,7 @@ Tensors::One Tensors::at(const std::string& name, int n_rows, int n_columns) con
 
 Transformer::Transformer(const Shape& s, const Tensors& tensors, Precision precision, int n_threads,
                          const Kernels* k)
-    : shape(s), kernels(*k), team(n_threads) {
+    : shape(s), kernels(*k), worker(n_threads) {
     for (int i = 0; i < shape.n_encoder_layers; ++i)
         encoder_.push_back(
             block_at(tensors, "encoder.blocks." + std::to_string(i), shape, false, precision));
@@ -164,8 +164,9 @@ int64_t Transformer::n_bytes() const {
     return n;
 }
 
-Session::Session(Transformer& model, const int32_t* tokens, const int32_t* lengths, int n_sources)
-    : model_(model), caches_(model.shape.n_decoder_layers) {
+Session::Session(Transformer& model, Worker& worker, const int32_t* tokens, const int32_t* lengths,
+                 int n_sources)
+    : model_(model), worker_(worker), caches_(model.shape.n_decoder_layers) {
     encode(tokens, lengths, n_sources);
     make_room(n_sources, kMorePlaces);
     for (int i = 0; i < n_sources; ++i) {
@@ -189,12 +190,12 @@ void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_source
     }
     if (longest > model_.n_positions_) throw std::runtime_error("the source is too long");
     int d_q = s.n_heads * s.d_head(), d_kv = s.d_kv(), width = d_q + 2 * d_kv;
-    float* x = room(room_.x, static_cast<int64_t>(n_tokens) * d);
-    float* normed = room(room_.normed, static_cast<int64_t>(n_tokens) * d);
-    float* sum = room(room_.sum, static_cast<int64_t>(n_tokens) * d);
-    float* qkv = room(room_.qkv, static_cast<int64_t>(n_tokens) * std::max(width, 2 * d_kv));
-    float* heads = room(room_.heads, static_cast<int64_t>(n_tokens) * d_q);
-    float* hidden = room(room_.hidden, static_cast<int64_t>(n_tokens) * s.d_ff);
+    float* x = room(worker_.x, static_cast<int64_t>(n_tokens) * d);
+    float* normed = room(worker_.normed, static_cast<int64_t>(n_tokens) * d);
+    float* sum = room(worker_.sum, static_cast<int64_t>(n_tokens) * d);
+    float* qkv = room(worker_.qkv, static_cast<int64_t>(n_tokens) * std::max(width, 2 * d_kv));
+    float* heads = room(worker_.heads, static_cast<int64_t>(n_tokens) * d_q);
+    float* hidden = room(worker_.hidden, static_cast<int64_t>(n_tokens) * s.d_ff);
     for (int n = 0; n < n_tokens; ++n) {
         embed(model_.source_embedding_, tokens[n], model_.positions_, place[n], d,
               x + static_cast<int64_t>(n) * d);
@@ -203,8 +204,8 @@ void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_source
     float unit = 1.0f / std::sqrt(static_cast<float>(s.d_head()));
     for (const Block& block : model_.encoder_) {
         residual(kernels, s, block.self_norm, x, normed, sum, n_tokens, [&](const float* in, float* out) {
-            block.self.qkv->run(kernels, model_.team, room_.bytes, in, n_tokens, qkv);
-            model_.team.divide(n_tokens, [&](int begin, int end) {
+            block.self.qkv->run(kernels, worker_.team, worker_.bytes, in, n_tokens, qkv);
+            worker_.team.divide(n_tokens, [&](int begin, int end) {
                 std::vector<float> scores(longest);
                 for (int n = begin; n < end; ++n) {
                     const float* first = qkv + static_cast<int64_t>(begins[owner[n]]) * width;
@@ -217,13 +218,13 @@ void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_source
                     }
                 }
             });
-            block.self.out->run(kernels, model_.team, room_.bytes, heads, n_tokens, out);
+            block.self.out->run(kernels, worker_.team, worker_.bytes, heads, n_tokens, out);
         });
         residual(kernels, s, block.feed_forward_norm, x, normed, sum, n_tokens,
                  [&](const float* in, float* out) {
-                     block.up->run(kernels, model_.team, room_.bytes, in, n_tokens, hidden,
+                     block.up->run(kernels, worker_.team, worker_.bytes, in, n_tokens, hidden,
                                    static_cast<Activation>(s.activation));
-                     block.down->run(kernels, model_.team, room_.bytes, hidden, n_tokens, out);
+                     block.down->run(kernels, worker_.team, worker_.bytes, hidden, n_tokens, out);
                  });
     }
     if (s.is_pre_norm)
@@ -232,7 +233,7 @@ void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_source
                                model_.encoder_norm_.bias.data(), kEps, d, x + static_cast<int64_t>(n) * d);
     sources_.resize(n_sources);
     for (const Block& block : model_.decoder_) {
-        block.cross.kv->run(kernels, model_.team, room_.bytes, x, n_tokens, qkv);
+        block.cross.kv->run(kernels, worker_.team, worker_.bytes, x, n_tokens, qkv);
         for (int i = 0; i < n_sources; ++i) {
             const float* first = qkv + static_cast<int64_t>(begins[i]) * 2 * d_kv;
             sources_[i].n_tokens = lengths[i];
@@ -251,10 +252,11 @@ void Session::make_room(int n_slots, int n_places) {
     n_places = std::max(n_places, n_places_);
     int64_t step = model_.shape.cache_step();
     for (auto& cache : caches_) {
-        std::vector<float> larger(static_cast<size_t>(n_slots) * n_places * step);
+        // Not filled with zeros: pages that nobody writes to take no memory.
+        std::unique_ptr<float[]> larger(new float[static_cast<size_t>(n_slots) * n_places * step]);
         for (int slot = 0; slot < n_slots_; ++slot)
-            std::copy_n(cache.data() + static_cast<int64_t>(slot) * n_places_ * step, n_places_ * step,
-                        larger.data() + static_cast<int64_t>(slot) * n_places * step);
+            std::copy_n(cache.get() + static_cast<int64_t>(slot) * n_places_ * step, length() * step,
+                        larger.get() + static_cast<int64_t>(slot) * n_places * step);
         cache.swap(larger);
     }
     if (n_places > n_places_) {
@@ -286,40 +288,20 @@ void Session::reorder(const int32_t* parents, int n) {
     make_room(n_slots, n_places_);
 }
 
-// Few rows: all threads work on each product. Many rows: each thread takes some of them through the
-// whole step by itself, from the tokens to the best next ones; nobody waits for anybody, and what is
-// computed on the way, the logits above all, stays in the processor's cache.
 void Session::best(const int32_t* tokens, int k, int32_t* best_tokens, float* log_probs) {
-    int n = n_rows(), n_tokens = model_.shape.n_target_tokens;
+    int n_tokens = model_.shape.n_target_tokens;
     if (k < 1 || k > n_tokens) throw std::runtime_error("there are not so many tokens");
     const Kernels& kernels = model_.kernels;
     begin_step();
-    auto rank = [&](const float* logits, int first, int n_some) {
-        for (int64_t m = 0; m < n_some; ++m)
-            kernels.best(logits + m * n_tokens, n_tokens, k, best_tokens + (first + m) * k,
-                         log_probs + (first + m) * k);
-    };
-    auto take = [&](Team& team, Room& own, int first, int n_some) {
-        const float* x = decode(team, own, tokens, first, n_some);
-        float* logits = room(own.logits, static_cast<int64_t>(n_some) * n_tokens);
-        model_.output_->run(kernels, team, own.bytes, x, n_some, logits);
-        team.divide(n_some, [&](int begin, int end) {
-            rank(logits + static_cast<int64_t>(begin) * n_tokens, first + begin, end - begin);
-        });
-    };
-    int n_threads = model_.team.size();
-    if (n_threads == 1 || n < kFewRows * n_threads) {
-        for (int first = 0; first < n; first += kManyRows)
-            take(model_.team, room_, first, std::min(kManyRows, n - first));
-    } else {
-        int n_groups = n_threads * std::max(1, n / (n_threads * kManyRows));
-        model_.team.divide(n_groups, [&](int begin, int end) {
-            thread_local Team alone(1);
-            thread_local Room own;
-            for (int64_t group = begin; group < end; ++group) {
-                int first = static_cast<int>(n * group / n_groups);
-                take(alone, own, first, static_cast<int>(n * (group + 1) / n_groups) - first);
-            }
+    for (int64_t first = 0; first < n_rows(); first += kManyRows) {
+        int n = std::min<int>(kManyRows, n_rows() - first);
+        const float* x = decode(tokens, first, n);
+        float* logits = room(worker_.logits, static_cast<int64_t>(n) * n_tokens);
+        model_.output_->run(kernels, worker_.team, worker_.bytes, x, n, logits);
+        worker_.team.divide(n, [&](int begin, int end) {
+            for (int64_t m = begin; m < end; ++m)
+                kernels.best(logits + m * n_tokens, n_tokens, k, best_tokens + (first + m) * k,
+                             log_probs + (first + m) * k);
         });
     }
     end_step();
@@ -327,8 +309,8 @@ void Session::best(const int32_t* tokens, int k, int32_t* best_tokens, float* lo
 
 void Session::step(const int32_t* tokens, float* logits) {
     begin_step();
-    const float* x = decode(model_.team, room_, tokens, 0, n_rows());
-    model_.output_->run(model_.kernels, model_.team, room_.bytes, x, n_rows(), logits);
+    const float* x = decode(tokens, 0, n_rows());
+    model_.output_->run(model_.kernels, worker_.team, worker_.bytes, x, n_rows(), logits);
     end_step();
 }
 
@@ -348,16 +330,16 @@ void Session::end_step() {
 
 // All of a step but the output, for n rows from `first` on; returns a vector for each of them. A row
 // reads what it has written itself, and what others wrote in earlier steps.
-const float* Session::decode(Team& team, Room& own, const int32_t* tokens, int first, int n) {
+const float* Session::decode(const int32_t* tokens, int first, int n) {
     const Shape& s = model_.shape;
     const Kernels& kernels = model_.kernels;
     int d = s.d_model, d_q = s.n_heads * s.d_head();
-    float* x = room(own.x, static_cast<int64_t>(n) * d);
-    float* normed = room(own.normed, static_cast<int64_t>(n) * d);
-    float* sum = room(own.sum, static_cast<int64_t>(n) * d);
-    float* qkv = room(own.qkv, static_cast<int64_t>(n) * (d_q + 2 * s.d_kv()));
-    float* heads = room(own.heads, static_cast<int64_t>(n) * d_q);
-    float* hidden = room(own.hidden, static_cast<int64_t>(n) * s.d_ff);
+    float* x = room(worker_.x, static_cast<int64_t>(n) * d);
+    float* normed = room(worker_.normed, static_cast<int64_t>(n) * d);
+    float* sum = room(worker_.sum, static_cast<int64_t>(n) * d);
+    float* qkv = room(worker_.qkv, static_cast<int64_t>(n) * (d_q + 2 * s.d_kv()));
+    float* heads = room(worker_.heads, static_cast<int64_t>(n) * d_q);
+    float* hidden = room(worker_.hidden, static_cast<int64_t>(n) * s.d_ff);
     const auto& embedding =
         model_.target_embedding_.empty() ? model_.source_embedding_ : model_.target_embedding_;
     for (int m = 0; m < n; ++m)
@@ -366,20 +348,20 @@ const float* Session::decode(Team& team, Room& own, const int32_t* tokens, int f
     for (int layer = 0; layer < s.n_decoder_layers; ++layer) {
         const Block& block = model_.decoder_[layer];
         residual(kernels, s, block.self_norm, x, normed, sum, n, [&](const float* in, float* out) {
-            block.self.qkv->run(kernels, team, own.bytes, in, n, qkv);
-            self_attention(team, own, layer, first, n);
-            block.self.out->run(kernels, team, own.bytes, heads, n, out);
+            block.self.qkv->run(kernels, worker_.team, worker_.bytes, in, n, qkv);
+            self_attention(layer, first, n);
+            block.self.out->run(kernels, worker_.team, worker_.bytes, heads, n, out);
         });
         residual(kernels, s, block.cross_norm, x, normed, sum, n, [&](const float* in, float* out) {
-            block.cross.q->run(kernels, team, own.bytes, in, n, qkv);
-            cross_attention(team, own, layer, first, n);
-            block.cross.out->run(kernels, team, own.bytes, heads, n, out);
+            block.cross.q->run(kernels, worker_.team, worker_.bytes, in, n, qkv);
+            cross_attention(layer, first, n);
+            block.cross.out->run(kernels, worker_.team, worker_.bytes, heads, n, out);
         });
         residual(kernels, s, block.feed_forward_norm, x, normed, sum, n,
                  [&](const float* in, float* out) {
-                     block.up->run(kernels, team, own.bytes, in, n, hidden,
+                     block.up->run(kernels, worker_.team, worker_.bytes, in, n, hidden,
                                    static_cast<Activation>(s.activation));
-                     block.down->run(kernels, team, own.bytes, hidden, n, out);
+                     block.down->run(kernels, worker_.team, worker_.bytes, hidden, n, out);
                  });
     }
     if (s.is_pre_norm)
@@ -389,21 +371,21 @@ const float* Session::decode(Team& team, Room& own, const int32_t* tokens, int f
     return x;
 }
 
-void Session::self_attention(Team& team, Room& own, int layer, int first, int n) {
+void Session::self_attention(int layer, int first, int n) {
     const Shape& s = model_.shape;
     int d_q = s.n_heads * s.d_head(), d_kv = s.d_kv(), width = d_q + 2 * d_kv;
     int per_group = s.n_heads / s.n_kv_heads;
     float unit = 1.0f / std::sqrt(static_cast<float>(s.d_head()));
-    float* cache = caches_[layer].data();
-    const float* qkv = own.qkv.data();
-    float* heads = own.heads.data();
+    float* cache = caches_[layer].get();
+    const float* qkv = worker_.qkv.data();
+    float* heads = worker_.heads.data();
     int64_t step = s.cache_step();
     for (int m = 0; m < n; ++m) {
         const Row& row = rows_[first + m];
         int64_t at = static_cast<int64_t>(row.slot) * n_places_ + row.length;
         std::copy_n(qkv + static_cast<int64_t>(m) * width + d_q, 2 * d_kv, cache + at * step);
     }
-    team.divide(n * s.n_heads, [&](int begin, int end) {
+    worker_.team.divide(n * s.n_heads, [&](int begin, int end) {
         std::vector<float> scores(n_places_);
         for (int i = begin; i < end; ++i) {
             int64_t m = i / s.n_heads, h = i % s.n_heads;
@@ -417,14 +399,14 @@ void Session::self_attention(Team& team, Room& own, int layer, int first, int n)
     });
 }
 
-void Session::cross_attention(Team& team, Room& own, int layer, int first, int n) {
+void Session::cross_attention(int layer, int first, int n) {
     const Shape& s = model_.shape;
     int d_q = s.n_heads * s.d_head(), d_kv = s.d_kv(), per_group = s.n_heads / s.n_kv_heads;
     int64_t step = s.cache_step();
     float unit = 1.0f / std::sqrt(static_cast<float>(s.d_head()));
-    const float* q = own.qkv.data();
-    float* heads = own.heads.data();
-    team.divide(n * s.n_heads, [&](int begin, int end) {
+    const float* q = worker_.qkv.data();
+    float* heads = worker_.heads.data();
+    worker_.team.divide(n * s.n_heads, [&](int begin, int end) {
         std::vector<float> scores;
         for (int i = begin; i < end; ++i) {
             int64_t m = i / s.n_heads, h = i % s.n_heads;

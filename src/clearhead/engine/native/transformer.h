@@ -48,6 +48,14 @@ struct Tensors {
     One at(const std::string& name, int n_rows, int n_columns) const;
 };
 
+// Who computes: a team of threads, or one alone, with room for what is computed on the way.
+struct Worker {
+    explicit Worker(int n_threads) : team(n_threads) {}
+    Team team;
+    std::vector<float> x, normed, qkv, heads, hidden, sum, logits;
+    ByteRows bytes;
+};
+
 class Session;
 
 class Transformer {
@@ -56,7 +64,7 @@ class Transformer {
                 const Kernels* kernels);
     const Shape shape;
     const Kernels& kernels;
-    Team team;
+    Worker worker;
     int64_t n_bytes() const;
     // The vectors of the first n positions; sentences may be as long as that.
     void set_positions(const float* vectors, int n);
@@ -76,7 +84,8 @@ class Transformer {
 // history stands. So beams change places without a number being copied.
 class Session {
   public:
-    Session(Transformer& model, const int32_t* tokens, const int32_t* lengths, int n_sources);
+    Session(Transformer& model, Worker& worker, const int32_t* tokens, const int32_t* lengths,
+            int n_sources);
     int n_rows() const { return static_cast<int>(rows_.size()); }
     int n_tokens() const { return model_.shape.n_target_tokens; }
     int length() const { return rows_.empty() ? 0 : rows_[0].length; }
@@ -95,25 +104,20 @@ class Session {
         std::vector<int> slots;
     };
     void encode(const int32_t* tokens, const int32_t* lengths, int n_sources);
-    // Room for what is computed on the way, for one thread or for a team.
-    struct Room {
-        std::vector<float> x, normed, qkv, heads, hidden, sum, logits;
-        ByteRows bytes;
-    };
     void make_room(int n_slots, int n_places);
     void begin_step();
     void end_step();
-    const float* decode(Team& team, Room& room, const int32_t* tokens, int first, int n);
-    void self_attention(Team& team, Room& room, int layer, int first, int n);
-    void cross_attention(Team& team, Room& room, int layer, int first, int n);
+    const float* decode(const int32_t* tokens, int first, int n);
+    void self_attention(int layer, int first, int n);
+    void cross_attention(int layer, int first, int n);
 
     Transformer& model_;
+    Worker& worker_;
     std::vector<Source> sources_;
     std::vector<Row> rows_;
-    std::vector<int32_t> history_;             // row, position → slot
-    std::vector<std::vector<float>> caches_;   // of each layer: slot, position, k and v side by side
+    std::vector<int32_t> history_;                  // row, position → slot
+    std::vector<std::unique_ptr<float[]>> caches_;  // of each layer: slot, position, k and v
     int n_slots_ = 0, n_places_ = 0;
-    Room room_;
 };
 
 }  // namespace clearhead
