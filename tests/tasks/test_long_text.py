@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clearhead.data.shards import Shards, ShardWriter
 from clearhead.errors import InputError
-from clearhead.tasks.long_text import longest_in, source_lengths
+from clearhead.tasks.lengths import describe_lengths, longest_in, max_length_for, ratio_in
 from clearhead.text import normalise
 from tests.tasks.small_translator import Echo, random_translator
 
@@ -104,17 +104,24 @@ def test_a_prefix_begins_one_sentence() -> None:
     assert translator("A dog.\n---", prefix="Ein").text
 
 
-def test_the_longest_sentence_of_training(tmp_path: Path) -> None:
+def test_lengths_of_training_say_how_long_texts_may_be(tmp_path: Path) -> None:
     with ShardWriter(tmp_path / "tokens", 100) as writer:
         for n in [*[5] * 30, 9, 40]:
-            writer.add([7] * n, [8] * 3)
-    lengths = source_lengths(Shards(tmp_path / "tokens"))
-    assert lengths == {"p95": 6, "longest": 40}
-    assert longest_in({"data": {"lengths": lengths}}) == 40
+            writer.add([7] * n, [8] * (2 * n + 10))
+    lengths = describe_lengths(Shards(tmp_path / "tokens"))
+    assert lengths == {"p95": 6, "longest": 40, "ratio": 2.0}
+    card = {"data": {"lengths": lengths}}
+    assert longest_in(card) == 40
+    assert max_length_for(40, ratio_in(card)) == 110  # the longest target has 90 tokens
+    translator = random_translator(card | {"languages": ["en", "de"]})
+    request = translator.tokenizer.encode("The dog.")
+    answer = translator("The dog.", min_length=1000, n_beams=1)
+    assert len(answer.tokens) == max_length_for(len(request) + 1, 2.0)
 
 
 @pytest.mark.parametrize(
     "card", [{}, {"data": None}, {"data": {"lengths": []}}, {"data": {"lengths": {"longest": "?"}}}]
 )
-def test_an_old_card_has_the_usual_length(card: dict[str, object]) -> None:
+def test_an_old_card_has_the_usual_lengths(card: dict[str, object]) -> None:
     assert longest_in(card) == 60
+    assert max_length_for(30, ratio_in(card)) == 80

@@ -146,7 +146,7 @@ def _ours(weights: Weights, folder: str, precision: Any) -> Decode:
     from clearhead.engine.engine import Engine
     from clearhead.engine.source import Source, WeightFile
     from clearhead.tasks import Translator
-    from clearhead.tasks.translate import max_length_for
+    from clearhead.tasks.lengths import max_length_for
 
     if weights.folder is not None:
         translator = Translator.load(weights.folder, precision)

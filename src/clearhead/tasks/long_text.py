@@ -5,18 +5,10 @@ several lines, and a longer line, becomes sentences; and a sentence that is stil
 the best place there is.
 """
 
-from typing import Any, Final
-
-import numpy as np
-
-from clearhead.data.shards import Shards
 from clearhead.text import Tokenizer
 from clearhead.text.sentences import Piece, split
 
-__all__ = ["cut", "even", "has_lines", "longest_in", "source_lengths"]
-
-USUAL_LONGEST: Final = 60
-"""For the models whose card does not say how long their sentences were."""
+__all__ = ["cut", "even", "has_lines"]
 
 
 def even(text: str) -> str:
@@ -26,24 +18,6 @@ def even(text: str) -> str:
     'How are you?'
     """
     return " ".join(text.split())
-
-
-def source_lengths(shards: Shards) -> dict[str, int]:
-    """How long the sources of the training pairs are, in tokens: 95 % of them, and the longest."""
-    lengths = shards.lengths[:, 0]
-    return {"p95": int(np.percentile(lengths, 95)), "longest": int(lengths.max())}
-
-
-def longest_in(card: dict[str, Any]) -> int:
-    """The longest source that a model has learned from, in tokens.
-
-    >>> longest_in({"data": {"lengths": {"p95": 31, "longest": 44}}}), longest_in({})
-    (44, 60)
-    """
-    data = card.get("data")
-    lengths = data.get("lengths") if isinstance(data, dict) else None
-    longest = lengths.get("longest") if isinstance(lengths, dict) else None
-    return longest if isinstance(longest, int) and longest > 0 else USUAL_LONGEST
 
 
 def has_lines(text: str) -> bool:

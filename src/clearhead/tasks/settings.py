@@ -12,18 +12,14 @@ from typing import Any
 from clearhead.decoding import DecodingConfig, Request
 from clearhead.errors import ConfigError, InputError, nearest
 from clearhead.tasks.glossary import Glossary, has_no_spaces
+from clearhead.tasks.lengths import max_length_for
 from clearhead.tasks.long_text import even
 from clearhead.text import SPECIALS, Tokenizer, normalise
 from clearhead.text.normal import BYTES
 
-__all__ = ["Settings", "max_length_for", "read_settings"]
+__all__ = ["Settings", "read_settings"]
 
 _BYTES = frozenset(BYTES)
-
-
-def max_length_for(n_source_tokens: int) -> int:
-    """The longest answer that is allowed: generous, but an end that never comes is cut off."""
-    return 2 * n_source_tokens + 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +27,8 @@ class Settings:
     """How the answers are chosen, and what they must and may not hold."""
 
     tokenizer: Tokenizer
+    length_ratio: float | None = None
+    """How many times as long as their sources answers may be; see `max_length_for`."""
     decoding: DecodingConfig
     max_length: int | None = None
     """The most tokens of one sentence; without it, as many as `max_length_for` its source."""
@@ -67,7 +65,7 @@ class Settings:
         n_given = len(self._prefix) + sum(map(len, required))
         return Request(
             source,
-            self.max_length or max_length_for(len(source)) + n_given,
+            self.max_length or max_length_for(len(source), self.length_ratio) + n_given,
             self.decoding,
             prefix=self._prefix,
             required=required,
@@ -134,10 +132,12 @@ class Settings:
         return tuple(tokens)
 
 
-def read_settings(given: Mapping[str, Any], tokenizer: Tokenizer) -> Settings:
+def read_settings(
+    given: Mapping[str, Any], tokenizer: Tokenizer, length_ratio: float | None = None
+) -> Settings:
     """Check what is asked for; an unknown name fails with the nearest known one."""
     decoding = {field.name for field in fields(DecodingConfig)}
-    own = {field.name for field in fields(Settings)} - {"tokenizer", "decoding"}
+    own = {field.name for field in fields(Settings)} - {"tokenizer", "decoding", "length_ratio"}
     for name in given:
         if name not in decoding | own:
             raise ConfigError(f"no setting {name!r}: {nearest(name, decoding | own)}")
@@ -153,6 +153,7 @@ def read_settings(given: Mapping[str, Any], tokenizer: Tokenizer) -> Settings:
         )
     return Settings(
         tokenizer=tokenizer,
+        length_ratio=length_ratio,
         decoding=DecodingConfig(**{name: given[name] for name in given if name in decoding}),
         max_length=max_length,
         prefix=even(normalise(prefix)),

@@ -20,7 +20,7 @@ from clearhead.models import Transformer
 from clearhead.tasks.corpus import Corpus, Tell, survey, write_tokens
 from clearhead.tasks.evaluate import evaluate
 from clearhead.tasks.folder import ModelFolder, put_weights, save_folder
-from clearhead.tasks.long_text import source_lengths
+from clearhead.tasks.lengths import describe_lengths
 from clearhead.tasks.plan import Facts, Forecast, Plan, Speed, make_plan, smaller_size, usual_size
 from clearhead.tasks.probe import probe
 from clearhead.tasks.report import write_report
@@ -114,7 +114,7 @@ def _begin_card(corpus: Corpus, plan: Plan, forecast: Forecast, shards: Shards) 
         "task": "translate",
         "languages": list(corpus.report.names),
         "n_parameters": forecast.n_parameters,
-        "data": {**data, "lengths": source_lengths(shards)},
+        "data": {**data, "lengths": describe_lengths(shards)},
         "held_out": {"validation": len(corpus.validation), "test": len(corpus.test)},
         "plan": plan.to_dict(),
         "forecast": asdict(forecast),

@@ -20,8 +20,9 @@ from clearhead.engine.memory import Wanted
 from clearhead.errors import InputError
 from clearhead.tasks.answer_stream import AnswerStream
 from clearhead.tasks.folder import open_folder
-from clearhead.tasks.long_text import cut, even, has_lines, longest_in
-from clearhead.tasks.settings import Settings, max_length_for, read_settings
+from clearhead.tasks.lengths import longest_in, ratio_in
+from clearhead.tasks.long_text import cut, even, has_lines
+from clearhead.tasks.settings import Settings, read_settings
 from clearhead.tasks.translation import Alignment, Translation, join_translations
 from clearhead.text import Tokenizer
 from clearhead.text.sentences import Piece
@@ -29,10 +30,10 @@ from clearhead.text.sentences import Piece
 if TYPE_CHECKING:
     from clearhead.models import Transformer
 
-__all__ = ["Translation", "Translator", "max_length_for"]
+__all__ = ["Translation", "Translator"]
 
-N_TOKENS = 2048
-"""About how many source tokens are decoded together."""
+N_TOKENS, N_TOKENS_NATIVE = 2048, 16_384
+"""About how many source tokens are decoded together; the engine cuts them into groups itself."""
 
 
 class Translator:
@@ -88,7 +89,7 @@ class Translator:
         Settings are the fields of `DecodingConfig`, such as `n_beams`, and those of `Settings`:
         `max_length`, `prefix`, `forbidden`, `stop`, `glossary` and `alignment`.
         """
-        wanted = read_settings(settings, self.tokenizer)
+        wanted = read_settings(settings, self.tokenizer, ratio_in(self.card))
         if isinstance(text, str):
             return self._translate([text], wanted)[0]
         return self._translate(list(text), wanted)
@@ -101,7 +102,7 @@ class Translator:
         """
         if not settings.get("glossary"):
             settings = {"n_beams": 1, **settings}
-        wanted = read_settings(settings, self.tokenizer)
+        wanted = read_settings(settings, self.tokenizer, ratio_in(self.card))
         if wanted.decoding.n_best > 1 or wanted.alignment:
             raise InputError(
                 "a stream is one answer without its alignment: leave out n_best and alignment"
@@ -179,7 +180,10 @@ class Translator:
     def _generate(self, requests: Sequence[Request]) -> list[list[Hypothesis]]:
         """Decode in batches of similar length. All decoding but streams goes through here."""
         answers: list[list[Hypothesis]] = [[] for _ in requests]
-        for places in _similar_lengths([len(request.source) for request in requests], N_TOKENS):
+        lengths = [len(request.source) for request in requests]
+        is_native = self.engine is not None and self.engine.native is not None
+        n_tokens = N_TOKENS_NATIVE if is_native else N_TOKENS
+        for places in _similar_lengths(lengths, n_tokens):
             found = generate(
                 self._decoder,
                 [requests[place] for place in places],
