@@ -1,17 +1,21 @@
 """Rotary positions, grouped queries and SwiGLU are Llama's."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import (
     LlamaAttention,
+    LlamaForCausalLM,
     LlamaMLP,
     LlamaRMSNorm,
     LlamaRotaryEmbedding,
     apply_rotary_pos_emb,
 )
 
+from clearhead import models
 from clearhead.layers import (
     FeedForward,
     KeyValueCache,
@@ -32,7 +36,7 @@ from tests.parity.compare import (
     take,
     twins,
 )
-from tests.parity.weights import hf_attention, hf_gated_feed_forward, unchanged
+from tests.parity.weights import hf_attention, hf_gated_feed_forward, hf_llama, unchanged
 
 B, T, D, F = 2, 7, 32, 40
 
@@ -173,3 +177,72 @@ def test_rms_norm_is_llamas() -> None:
     backward(output, expected)
     assert_near(gradient(x), gradient(y))
     assert_same_gradients(ours, theirs, unchanged)
+
+
+MODELS: dict[str, dict[str, Any]] = {
+    "small": {"n_kv_heads": 4},
+    "grouped, tied": {"n_kv_heads": 2, "is_tied": True},
+    "wide heads, biases": {"n_kv_heads": 1, "d_head": 12, "base": 500.0, "bias": True},
+}
+
+
+def twin_models(kind: str) -> tuple[models.Llama, Any]:
+    """Ours and Llama's, with the same random weights."""
+    sizes = MODELS[kind]
+    base, bias, is_tied = (sizes.get(name) for name in ("base", "bias", "is_tied"))
+    d_head = sizes.get("d_head", 8)
+    theirs_config = config(
+        4, sizes["n_kv_heads"], d_head, base or 10000.0, attention_bias=bool(bias)
+    )
+    theirs_config.update(
+        {"vocab_size": 53, "num_hidden_layers": 3, "tie_word_embeddings": bool(is_tied)}
+    )
+    theirs = LlamaForCausalLM(theirs_config)
+    randomise(theirs)
+    ours = models.Llama(
+        models.LlamaConfig(
+            n_tokens=53,
+            n_layers=3,
+            d_model=D,
+            d_ff=F,
+            n_heads=4,
+            n_kv_heads=sizes["n_kv_heads"],
+            d_head=d_head,
+            attention_bias=bool(bias),
+            rotary_base=base or 10000.0,
+            norm_eps=theirs_config.rms_norm_eps,
+            is_tied=bool(is_tied),
+        )
+    )
+    missing, unknown = ours.load_state_dict(hf_llama(theirs.state_dict()), strict=False)
+    assert not unknown
+    assert set(missing) <= {"output.weight"}
+    return ours.eval(), theirs.eval()
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_model_is_llama(kind: str) -> None:
+    ours, theirs = twin_models(kind)
+    tokens = torch.randint(1, 53, (B, 11))
+    output, expected = ours(tokens), theirs(tokens).logits
+    assert_near(output, expected, 1e-4)
+    backward(output, expected)
+    assert_same_gradients(ours, theirs, hf_llama, 1e-4)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@torch.no_grad()
+def test_the_model_continues_as_llama_does(kind: str) -> None:
+    """Prompts of different lengths, each beside the others, and then by itself in theirs."""
+    ours, theirs = twin_models(kind)
+    prompts = [[5, 9, 3], [7], [8, 8, 30, 41, 2, 6]]
+    rows = torch.zeros(3, 6, dtype=torch.long)
+    for row, prompt in zip(rows, prompts, strict=True):
+        row[: len(prompt)] = torch.tensor(prompt)
+    state = ours.start(rows)
+    new = torch.randint(1, 53, (3, 5))
+    for t in range(5):
+        logits, state = ours.step(new[:, t : t + 1], state)
+        for i, prompt in enumerate(prompts):
+            text = torch.tensor([[*prompt, *new[i, : t + 1].tolist()]])
+            assert_near(logits[i], theirs(text).logits[0, -1], 1e-4)

@@ -95,6 +95,24 @@ def hf_gated_feed_forward(theirs: Weights) -> dict[str, Tensor]:
     }
 
 
+def hf_llama(theirs: Weights) -> dict[str, Tensor]:
+    """LlamaForCausalLM."""
+    ours = {
+        "embedding.weight": theirs["model.embed_tokens.weight"],
+        "output.weight": theirs["lm_head.weight"],
+        "decoder.norm.weight": theirs["model.norm.weight"],
+    }
+    for i, layer in _layers(part(theirs, "model.layers")).items():
+        block = {
+            **under("self_attention", hf_attention(part(layer, "self_attn"))),
+            **under("feed_forward", hf_gated_feed_forward(part(layer, "mlp"))),
+            "self_attention_residual.norm.weight": layer["input_layernorm.weight"],
+            "feed_forward_residual.norm.weight": layer["post_attention_layernorm.weight"],
+        }
+        ours |= under(f"decoder.blocks.{i}", block)
+    return ours
+
+
 def hf_experts(theirs: Weights) -> dict[str, Tensor]:
     """MixtralSparseMoeBlock."""
     return {

@@ -5,6 +5,7 @@ Those of models stand here, and not beside the models: who runs one natively nee
 
 from clearhead.config.base import Config
 from clearhead.config.block import BlockConfig
+from clearhead.config.llama import LlamaConfig
 from clearhead.config.transformer import PRESETS, TransformerConfig
 
-__all__ = ["PRESETS", "BlockConfig", "Config", "TransformerConfig"]
+__all__ = ["PRESETS", "BlockConfig", "Config", "LlamaConfig", "TransformerConfig"]

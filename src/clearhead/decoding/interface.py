@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
     from torch import Tensor
 
-__all__ = ["Ranker", "Searcher", "State", "StepDecoder"]
+__all__ = ["Ranker", "Searcher", "State", "StepDecoder", "is_causal"]
 
 S = TypeVar("S", bound="State")
 
@@ -66,3 +66,8 @@ class Searcher(Protocol):
     ) -> list[list[Hypothesis]] | None:
         """All answers to simple requests of one config; nothing where it cannot do so now."""
         ...
+
+
+def is_causal(model: object) -> bool:
+    """Whether a model is a decoder by itself, for which a source is the beginning of a text."""
+    return bool(getattr(model, "is_causal", False))

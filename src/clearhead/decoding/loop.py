@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.utils.rnn import pad_sequence
 
-from clearhead.decoding.interface import Ranker, State, StepDecoder
+from clearhead.decoding.interface import Ranker, State, StepDecoder, is_causal
 from clearhead.decoding.request import Hypothesis, Request
 from clearhead.decoding.separate import Separate, best_tokens
 from clearhead.decoding.table import BeamTable, by_config
@@ -55,18 +55,26 @@ class Decoding(Generic[S]):
     def add(self, requests: Sequence[Request], device: str = "cpu") -> None:
         """Read the sources of these requests; those of a kind are decoded together from now on."""
         for config, some in by_config(requests).items():
+            sources, begins = self._begin(some)
             source = pad_sequence(
-                [torch.tensor(request.source, device=device) for request in some],
+                [torch.tensor(tokens, dtype=torch.long, device=device) for tokens in sources],
                 batch_first=True,
                 padding_value=self.pad,
             )
             kind = Separate if config is None else BeamTable
-            rows = kind(some, bos=self.bos, eos=self.eos)
+            rows = kind(some, begins=begins, eos=self.eos)
             state = self.model.start(source)
             if rows.n_rows > len(some):
                 owners = torch.from_numpy(rows.owners).to(device)
                 state = state.reorder(owners)
             self._groups.append(_Group(state, rows, device))
+
+    def _begin(self, requests: Sequence[Request]) -> tuple[list[list[int]], list[int]]:
+        """What is read at once, and the first token of each; a decoder goes on from its source."""
+        sources = [request.source for request in requests]
+        if is_causal(self.model):
+            return [source[:-1] for source in sources], [source[-1] for source in sources]
+        return sources, [self.bos] * len(sources)
 
     def cancel(self, request: Request) -> None:
         """Drop a request; its rows leave before the next step."""

@@ -21,8 +21,9 @@ Found = list[list[tuple[int, float]]]
 class Separate:
     """Their rows under each other, and who chooses for which of them."""
 
-    def __init__(self, requests: Sequence[Request], *, bos: int, eos: int) -> None:
-        self.bos, self.eos = bos, eos
+    def __init__(self, requests: Sequence[Request], *, begins: Sequence[int], eos: int) -> None:
+        self.eos = eos
+        self.begins = {id(request): token for request, token in zip(requests, begins, strict=True)}
         self.choices: list[Choice] = [
             Samples(request, eos) if request.config.temperature > 0 else Beam(request, eos)
             for request in requests
@@ -45,7 +46,7 @@ class Separate:
         """What each row wrote last."""
         return np.array(
             [
-                history[-1] if history else self.bos
+                history[-1] if history else self.begins[id(choice.request)]
                 for choice in self.choices
                 for history in choice.histories
             ]

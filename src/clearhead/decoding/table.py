@@ -73,7 +73,7 @@ class _End(NamedTuple):
 class BeamTable:
     """Searches with the same settings; rows of one search stand together, the best first."""
 
-    def __init__(self, requests: Sequence[Request], *, bos: int, eos: int) -> None:
+    def __init__(self, requests: Sequence[Request], *, begins: Sequence[int], eos: int) -> None:
         self.requests, self.eos = list(requests), eos
         self.config: DecodingConfig = requests[0].config
         n = len(requests)
@@ -81,7 +81,7 @@ class BeamTable:
         self.n_candidates = self.config.n_beams + (self.config.n_rows + self.config.min_length > 1)
         self.owners: Ints = np.arange(n)
         self.totals: Floats = np.zeros(n)
-        self.newest: Ints = np.full(n, bos)
+        self.newest: Ints = np.array(begins)
         self.steps: list[_Step] = []
         self.ends: list[list[_End]] = [[] for _ in range(n)]
         self.bars: Floats = np.full(n, -np.inf)

@@ -2,8 +2,9 @@
 
 from clearhead.config import BlockConfig
 from clearhead.layers.attention import KeysValues, MultiHeadAttention
-from clearhead.layers.blocks import DecoderBlock, EncoderBlock, Residual
+from clearhead.layers.blocks import DecoderBlock, EncoderBlock, Residual, SelfBlock
 from clearhead.layers.cache import KeyValueCache
+from clearhead.layers.causal import CausalStack, CausalState
 from clearhead.layers.dropout import Dropout
 from clearhead.layers.embedding import TokenEmbedding, TokenScores
 from clearhead.layers.experts import Experts
@@ -23,6 +24,8 @@ __all__ = [
     "Alibi",
     "BatchNorm",
     "BlockConfig",
+    "CausalStack",
+    "CausalState",
     "Decoder",
     "DecoderBlock",
     "DecoderState",
@@ -40,6 +43,7 @@ __all__ = [
     "RelativeBias",
     "Residual",
     "Rotary",
+    "SelfBlock",
     "SinusoidalPositions",
     "Tap",
     "TokenEmbedding",

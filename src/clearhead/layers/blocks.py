@@ -17,17 +17,17 @@ from clearhead.layers.feed_forward import FeedForward
 from clearhead.layers.norms import LayerNorm
 from clearhead.layers.tap import Tap
 
-__all__ = ["DecoderBlock", "EncoderBlock", "Residual"]
+__all__ = ["DecoderBlock", "EncoderBlock", "Residual", "SelfBlock"]
 
 
 class Residual(nn.Module):
     """Add a sub-layer's output to its input, and normalise before or after."""
 
-    def __init__(self, config: BlockConfig) -> None:
+    def __init__(self, norm: nn.Module, dropout: float, *, is_pre_norm: bool = True) -> None:
         super().__init__()
-        self.is_pre_norm = config.norm == "pre"
-        self.norm = LayerNorm(config.d_model)
-        self.dropout = Dropout(config.dropout)
+        self.is_pre_norm = is_pre_norm
+        self.norm = norm
+        self.dropout = Dropout(dropout)
         self.sum = Tap("B T D")
 
     def forward(
@@ -39,26 +39,41 @@ class Residual(nn.Module):
         return self.norm(self.sum(x + self.dropout(sublayer(x))))
 
 
-class EncoderBlock(nn.Module):
-    """Self-attention, then feed-forward."""
+class SelfBlock(nn.Module):
+    """Self-attention, then feed-forward, from parts of any kind."""
 
-    def __init__(self, config: BlockConfig) -> None:
+    def __init__(
+        self,
+        self_attention: MultiHeadAttention,
+        feed_forward: FeedForward,
+        residual: Callable[[], Residual],
+    ) -> None:
         super().__init__()
-        self.self_attention = _attention(config)
-        self.self_attention_residual = Residual(config)
-        self.feed_forward = _feed_forward(config)
-        self.feed_forward_residual = Residual(config)
+        self.self_attention = self_attention
+        self.self_attention_residual = residual()
+        self.feed_forward = feed_forward
+        self.feed_forward_residual = residual()
 
     def forward(
-        self, x: Float[Tensor, "B T D"], may_attend: Bool[Tensor, "#B 1 #T T"] | None
+        self,
+        x: Float[Tensor, "B T D"],
+        may_attend: Bool[Tensor, "#B 1 #T _"] | None,
+        cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "B T D"]:
         """Let each position read all positions it may see, then work on it."""
 
         def self_attention(x: Tensor) -> Tensor:
-            return self.self_attention(x, may_attend=may_attend)
+            return self.self_attention(x, may_attend=may_attend, cache=cache)
 
         x = self.self_attention_residual(x, self_attention)
         return self.feed_forward_residual(x, self.feed_forward)
+
+
+class EncoderBlock(SelfBlock):
+    """A block of the encoder of 2017."""
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__(_attention(config), _feed_forward(config), lambda: _residual(config))
 
 
 class DecoderBlock(nn.Module):
@@ -67,11 +82,11 @@ class DecoderBlock(nn.Module):
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()
         self.self_attention = _attention(config)
-        self.self_attention_residual = Residual(config)
+        self.self_attention_residual = _residual(config)
         self.cross_attention = _attention(config)
-        self.cross_attention_residual = Residual(config)
+        self.cross_attention_residual = _residual(config)
         self.feed_forward = _feed_forward(config)
-        self.feed_forward_residual = Residual(config)
+        self.feed_forward_residual = _residual(config)
 
     def forward(
         self,
@@ -108,3 +123,7 @@ def _feed_forward(config: BlockConfig) -> FeedForward:
     return FeedForward(
         config.d_model, config.d_ff, config.activation, dropout=config.hidden_dropout
     )
+
+
+def _residual(config: BlockConfig) -> Residual:
+    return Residual(LayerNorm(config.d_model), config.dropout, is_pre_norm=config.norm == "pre")

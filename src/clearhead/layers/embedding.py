@@ -16,13 +16,13 @@ __all__ = ["TokenEmbedding", "TokenScores"]
 
 
 class TokenEmbedding(nn.Module):
-    """Token ids → vectors, scaled by √d_model."""
+    """Token ids → vectors, scaled by √d_model unless another scale is given."""
 
-    def __init__(self, n_tokens: int, d_model: int) -> None:
+    def __init__(self, n_tokens: int, d_model: int, scale: float | None = None) -> None:
         super().__init__()
         if min(n_tokens, d_model) < 1:
             raise ConfigError(f"n_tokens={n_tokens} and d_model={d_model} must be at least 1")
-        self.scale = d_model**0.5
+        self.scale = d_model**0.5 if scale is None else scale
         self.weight = nn.Parameter(torch.empty(n_tokens, d_model))
         nn.init.normal_(self.weight, std=d_model**-0.5)
         self.vectors = Tap("B T D")

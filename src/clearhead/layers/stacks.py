@@ -1,5 +1,6 @@
 """Stacks: the same block N times over, and what a decoder remembers between steps."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
@@ -17,24 +18,22 @@ from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.norms import LayerNorm
 from clearhead.layers.tap import Tap, remember_listeners
 
-__all__ = ["Decoder", "DecoderState", "Encoder"]
+__all__ = ["Decoder", "DecoderState", "Encoder", "Stack"]
 
 
-class _Stack(nn.Module):
-    """`n_layers` blocks; a pre-norm stack normalises its last output too.
+class Stack(nn.Module):
+    """Blocks, and a norm of the last output.
 
     With `recomputes` set, training keeps only the blocks' inputs and computes the rest again in
     the backward pass: less memory, about a third more time.
     """
 
-    def __init__(
-        self, block: type[EncoderBlock | DecoderBlock], config: BlockConfig, n_layers: int
-    ) -> None:
+    def __init__(self, blocks: Iterable[nn.Module], norm: nn.Module) -> None:
         super().__init__()
-        if n_layers < 1:
-            raise ConfigError(f"n_layers={n_layers} must be at least 1")
-        self.blocks = nn.ModuleList(block(config) for _ in range(n_layers))
-        self.norm = LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+        self.blocks = nn.ModuleList(blocks)
+        if not self.blocks:
+            raise ConfigError("n_layers=0 must be at least 1")
+        self.norm = norm
         self.recomputes = False
         self.input = Tap("B T D")
 
@@ -44,11 +43,11 @@ class _Stack(nn.Module):
         return block(x, *others)
 
 
-class Encoder(_Stack):
+class Encoder(Stack):
     """Reads the whole source at once."""
 
     def __init__(self, config: BlockConfig, n_layers: int) -> None:
-        super().__init__(EncoderBlock, config, n_layers)
+        super().__init__((EncoderBlock(config) for _ in range(n_layers)), _last_norm(config))
 
     def forward(
         self, x: Float[Tensor, "B S D"], may_attend: Bool[Tensor, "B 1 1 S"]
@@ -60,11 +59,11 @@ class Encoder(_Stack):
         return self.norm(x)
 
 
-class Decoder(_Stack):
+class Decoder(Stack):
     """Reads the target from left to right, and the source at every position."""
 
     def __init__(self, config: BlockConfig, n_layers: int) -> None:
-        super().__init__(DecoderBlock, config, n_layers)
+        super().__init__((DecoderBlock(config) for _ in range(n_layers)), _last_norm(config))
 
     def forward(
         self,
@@ -104,6 +103,11 @@ class Decoder(_Stack):
         for block, memory, cache in zip(self.blocks, state.memories, state.caches, strict=True):
             x = block(x, memory, may_attend, state.may_attend_memory, cache)
         return self.norm(x)
+
+
+def _last_norm(config: BlockConfig) -> nn.Module:
+    """A pre-norm stack normalises its last output too."""
+    return LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
 
 
 @dataclass

@@ -1,7 +1,8 @@
 """The models: bricks → logits, one short file each."""
 
-from clearhead.config import PRESETS, TransformerConfig
+from clearhead.config import PRESETS, LlamaConfig, TransformerConfig
 from clearhead.models.interface import Model
+from clearhead.models.llama import Llama
 from clearhead.models.transformer import Transformer
 
-__all__ = ["PRESETS", "Model", "Transformer", "TransformerConfig"]
+__all__ = ["PRESETS", "Llama", "LlamaConfig", "Model", "Transformer", "TransformerConfig"]

@@ -1,10 +1,12 @@
 """What the other rooms may know of a model, whatever it is made of."""
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
+from clearhead.errors import InputError
 from clearhead.layers.tap import points
 
-__all__ = ["Model"]
+__all__ = ["Model", "check_tokens"]
 
 
 class Model(nn.Module):
@@ -18,3 +20,15 @@ class Model(nn.Module):
     def n_parameters(self) -> int:
         """How many numbers are learned; tied ones count once."""
         return sum(parameter.numel() for parameter in self.parameters())
+
+
+def check_tokens(tokens: Tensor, name: str) -> None:
+    """Refuse what is not a non-empty table of token ids."""
+    if tokens.dtype not in (torch.int32, torch.int64):
+        raise InputError(f"{name} is {tokens.dtype}; token ids must be int64 or int32")
+    if tokens.dim() != 2:
+        raise InputError(f"{name} has shape {tuple(tokens.shape)}; it must be (rows, positions)")
+    if tokens.shape[0] == 0:
+        raise InputError(f"{name} has no rows; give at least one sentence")
+    if tokens.shape[1] == 0:
+        raise InputError(f"{name} has length 0; each sentence needs at least one token")

@@ -14,7 +14,7 @@ from clearhead.layers.dropout import Dropout
 from clearhead.layers.embedding import TokenEmbedding, TokenScores
 from clearhead.layers.positions import LearnedPositions, SinusoidalPositions
 from clearhead.layers.stacks import Decoder, DecoderState, Encoder
-from clearhead.models.interface import Model
+from clearhead.models.interface import Model, check_tokens
 
 __all__ = ["Transformer"]
 
@@ -55,7 +55,7 @@ class Transformer(Model):
         self, source: Int[Tensor, "B S"]
     ) -> tuple[Float[Tensor, "B S D"], Bool[Tensor, "B 1 1 S"]]:
         """Read the source: a vector for each token, and which of them are not padding."""
-        _check_tokens(source, "source")
+        check_tokens(source, "source")
         is_readable = masks.padding(source != self.config.pad)
         x = self.source_embedding(source) + self.source_positions(source.shape[1])
         return self.encoder(self.dropout(x), is_readable), is_readable
@@ -78,7 +78,7 @@ class Transformer(Model):
         self.encoder.recomputes = self.decoder.recomputes = is_on
 
     def _embed_target(self, tokens: Int[Tensor, "B T"], offset: int = 0) -> Float[Tensor, "B T D"]:
-        _check_tokens(tokens, "target")
+        check_tokens(tokens, "target")
         x = self.target_embedding(tokens) + self.target_positions(tokens.shape[1], offset)
         return self.dropout(x)
 
@@ -87,18 +87,6 @@ def _positions(config: TransformerConfig) -> nn.Module:
     if config.positions == "learned":
         return LearnedPositions(config.max_length, config.block.d_model)
     return SinusoidalPositions(config.block.d_model)
-
-
-def _check_tokens(tokens: Tensor, name: str) -> None:
-    """Refuse what is not a non-empty table of token ids."""
-    if tokens.dtype not in (torch.int32, torch.int64):
-        raise InputError(f"{name} is {tokens.dtype}; token ids must be int64 or int32")
-    if tokens.dim() != 2:
-        raise InputError(f"{name} has shape {tuple(tokens.shape)}; it must be (rows, positions)")
-    if tokens.shape[0] == 0:
-        raise InputError(f"{name} has no rows; give at least one sentence")
-    if tokens.shape[1] == 0:
-        raise InputError(f"{name} has length 0; each sentence needs at least one token")
 
 
 def _check_rows(source: Tensor, target_in: Tensor) -> None:
