@@ -27,6 +27,8 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "finish_int8": (None, [*[c_void_p] * 4, c_int, c_int, c_int, c_void_p, c_int64]),
     "quantise": (c_float, [*_ROW, c_void_p, c_int]),
     "layer_norm": (None, [*[c_void_p] * 4, c_float, c_int, c_void_p]),
+    "rms_norm": (None, [*[c_void_p] * 3, c_float, c_int, c_void_p]),
+    "gate": (None, [*_ROW, c_void_p]),
     "attend": (
         None,
         [*_ROW, c_float, c_int, *[c_void_p] * 3, c_int64, c_int64, c_void_p, c_void_p],
@@ -127,6 +129,21 @@ class KernelSet:
         self.functions["layer_norm"](self.handle, at(x), at(weight), at(bias), eps, len(x), at(y))
         assert (y[len(x) :] == UNTOUCHED).all()
         return y[: len(x)]
+
+    def rms_norm(self, x: Floats, weight: Floats, eps: float = 1e-5) -> Floats:
+        """x / √(mean of x² + eps) · weight"""
+        y = np.full(len(x) + 16, UNTOUCHED, np.float32)
+        self.functions["rms_norm"](self.handle, at(x), at(weight), eps, len(x), at(y))
+        assert (y[len(x) :] == UNTOUCHED).all()
+        return y[: len(x)]
+
+    def gate(self, x: Floats) -> Floats:
+        """swish(first half) · second half"""
+        n = len(x) // 2
+        y = np.full(n + 16, UNTOUCHED, np.float32)
+        self.functions["gate"](self.handle, at(x), n, at(y))
+        assert (y[n:] == UNTOUCHED).all()
+        return y[:n]
 
     def attend(
         self,

@@ -58,6 +58,8 @@ void run_rows(const Kernels& kernels, int n) {
     std::vector<int8_t> bytes((n + 3) / 4 * 4);
     kernels.quantise(x.data(), n, bytes.data(), static_cast<int>(bytes.size()));
     kernels.layer_norm(x.data(), weight.data(), bias.data(), 1e-5f, n, x.data());
+    kernels.rms_norm(x.data(), weight.data(), 1e-5f, n, x.data());
+    kernels.gate(numbers(2 * n).data(), n, bias.data());
     for (int k : {1, (n + 1) / 2, n}) {
         std::vector<int32_t> tokens(k);
         std::vector<float> log_probs(k);
@@ -116,14 +118,16 @@ struct Folder {
     }
     void add_block(const std::string& name, const Shape& s, bool is_decoder) {
         for (std::string part : {".self_attention", ".cross_attention"}) {
+            if (s.is_causal && part == ".cross_attention") continue;
             if (part == ".cross_attention" && !is_decoder) continue;
-            add(name + part + ".w_qkv", s.d_model + 2 * s.d_kv(), s.d_model);
-            add(name + part + ".b_qkv", 1, s.d_model + 2 * s.d_kv());
-            add(name + part + ".w_o.weight", s.d_model, s.d_model);
+            add(name + part + ".w_qkv", s.d_q() + 2 * s.d_kv(), s.d_model);
+            add(name + part + ".b_qkv", 1, s.d_q() + 2 * s.d_kv());
+            add(name + part + ".w_o.weight", s.d_model, s.d_q());
             add_norm(name + part + "_residual.norm", s.d_model);
         }
-        add(name + ".feed_forward.w_1.weight", s.d_ff, s.d_model);
-        add(name + ".feed_forward.w_1.bias", 1, s.d_ff);
+        const int n_up = s.is_gated ? 2 * s.d_ff : s.d_ff;
+        add(name + ".feed_forward.w_1.weight", n_up, s.d_model);
+        add(name + ".feed_forward.w_1.bias", 1, n_up);
         add(name + ".feed_forward.w_2.weight", s.d_model, s.d_ff);
         add_norm(name + ".feed_forward_residual.norm", s.d_model);
     }
@@ -168,7 +172,7 @@ void run_search(Transformer& model, int n_beams, int n) {
 }
 
 // Rows are doubled, exchanged and dropped, over more positions than the cache has at first.
-void run_session(Transformer& model) {
+void run_session(Transformer& model, int n_positions) {
     const int n_tokens = model.shape.n_target_tokens, k = 4;
     std::vector<int32_t> lengths = {5, 1, 9}, source(5 + 1 + 9);
     for (int32_t& token : source) token = below(model.shape.n_source_tokens);
@@ -189,27 +193,31 @@ void run_session(Transformer& model) {
         if (t == 80) rows = {7};
         if (t % 20 == 0 && t >= 40) session.reorder(rows.data(), static_cast<int>(rows.size()));
     }
-    expect(session.length() == 100, "the positions were not counted");
+    expect(session.length() == 100 + (model.shape.is_causal ? 9 : 0), "positions were not counted");
     int32_t token = 0;
     std::vector<float> logits(n_tokens);
     expect_error("there are not so many tokens",
                  [&] { session.best(&token, n_tokens + 1, &token, logits.data()); });
-    for (int t = 100; t < 110; ++t) session.step(&token, logits.data());
+    while (session.length() < n_positions) session.step(&token, logits.data());
     expect_error("the target is too long", [&] { session.step(&token, logits.data()); });
 }
 
 void run_model(Precision precision, bool is_pre_norm, int n_kv_heads, bool is_joint) {
-    Shape shape = {20, 27, 4, n_kv_heads, 2, 2, is_pre_norm, is_pre_norm ? 1 : 2, 41, 37};
+    // With one head for all keys and values, it is a decoder by itself.
+    const int is_causal = n_kv_heads == 1;
+    Shape shape = {20, 27, 4, n_kv_heads, is_causal ? 0 : 2, 2, is_pre_norm, is_pre_norm ? 1 : 2,
+                   41, 37, 20 / 4 + is_causal, is_causal, is_causal, is_causal, is_causal, 1e-5f,
+                   2.0f};
     if (is_joint) shape.n_target_tokens = shape.n_source_tokens;
     auto folder = std::make_unique<Folder>(shape, is_joint);
-    const int n_positions = 110;
+    const int n_positions = 120;
     Transformer model(shape, folder->tensors(), precision, 2, find_kernels(""));
     folder.reset();  // the model has copies
-    model.set_positions(numbers(n_positions * shape.d_model).data(), n_positions);
-    run_session(model);
+    model.set_positions(numbers(n_positions * shape.d_position()).data(), n_positions);
+    run_session(model, n_positions);
     for (int n_beams : {1, 2, 5, 50})
         for (int n : {1, 3, 40}) run_search(model, n_beams, n);
-    run_session(model);
+    run_session(model, n_positions);
     std::vector<int32_t> source(n_positions + 1, 3);
     int32_t length = n_positions + 1;
     expect_error("the source is too long", [&] { Session(model, model.worker, source.data(), &length, 1); });

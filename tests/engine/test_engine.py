@@ -115,10 +115,10 @@ def test_while_somebody_watches_the_model_itself_computes() -> None:
 
 
 def test_what_the_engine_cannot_do_is_told_or_left_to_the_model() -> None:
-    model = make(**{"block.activation": "swiglu"})
+    model = make(positions="learned")
     native, chosen = choose(model)
     assert native is None
-    assert "does not know the activation 'swiglu'" in chosen.reason
+    assert "does not know learned positions" in chosen.reason
     assert answers(Engine(lambda: model, native, chosen)) == answers(model)
     with pytest.raises(
         InputError, match="precision 'int8' needs the native engine, and the engine"

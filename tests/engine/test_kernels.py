@@ -263,6 +263,37 @@ def test_layer_norm(
     assert x.tobytes() == y.tobytes()  # in place
 
 
+@given(seed=seeds, n=st.integers(1, 3000), size=sizes)
+@example(0, 1, 1.0)
+def test_rms_norm(kernels: KernelSet, plain: KernelSet, seed: int, n: int, size: float) -> None:
+    rng = np.random.default_rng(seed)
+    x, weight = normal(rng, 2, n) * np.float32(size)
+    y = kernels.rms_norm(x, weight)
+    doubles = x.astype(np.float64)
+    expected = doubles / math.sqrt((doubles**2).mean() + 1e-5) * weight
+    bound = 1e-5 * np.abs(expected) + 1e-30
+    assert (np.abs(y - expected) <= bound).all()
+    assert (np.abs(y - plain.rms_norm(x, weight)) <= bound).all()
+    assert kernels.rms_norm(placed(x, 1), placed(weight, 3)).tobytes() == y.tobytes()
+    kernels.functions["rms_norm"](
+        kernels.handle, x.ctypes.data, weight.ctypes.data, 1e-5, n, x.ctypes.data
+    )
+    assert x.tobytes() == y.tobytes()  # in place
+
+
+@given(seed=seeds, n=st.integers(1, 400), size=st.sampled_from([0.1, 1.0, 30.0, 1000.0]))
+def test_gate(kernels: KernelSet, plain: KernelSet, seed: int, n: int, size: float) -> None:
+    x = normal(np.random.default_rng(seed), 2 * n) * np.float32(size)
+    y = kernels.gate(x)
+    gate, value = x[:n].astype(np.float64), x[n:]
+    with np.errstate(over="ignore"):
+        expected = gate / (1 + np.exp(-gate)) * value
+    bound = 1e-5 * np.abs(expected) + 1e-5 * np.abs(value)
+    assert (np.abs(y - expected) <= bound).all()
+    assert (np.abs(y - plain.gate(x)) <= bound).all()
+    assert kernels.gate(placed(x, 3)).tobytes() == y.tobytes()
+
+
 @settings(max_examples=60)
 @given(
     seed=seeds, d_head=st.integers(1, 128), n=st.integers(1, 90), has_rows=st.booleans(),

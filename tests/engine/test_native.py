@@ -87,8 +87,9 @@ def run(model: Transformer, native: NativeModel, n_steps: int = 90) -> tuple[flo
         {"block.n_kv_heads": 2},
         {"block.attention_bias": True, "block.activation": "gelu"},
         {"block.d_model": 60, "block.n_heads": 5},
+        {"block.activation": "swiglu"},
     ],
-    ids=["plain", "grouped", "biases", "odd"],
+    ids=["plain", "grouped", "biases", "odd", "gated"],
 )
 def test_float32_equals_the_model(
     library: ctypes.CDLL, kernels: str, norm: str, changes: dict[str, object]
@@ -227,5 +228,5 @@ def test_the_engines_search_is_that_of_the_table(
 def test_what_the_engine_cannot_do_is_told(library: ctypes.CDLL) -> None:
     with pytest.raises(InputError, match="no kernels named abacus"):
         NativeModel(make(), library, kernels="abacus")
-    with pytest.raises(ConfigError, match="does not know the activation 'swiglu'"):
-        NativeModel(make(changes={"block.activation": "swiglu"}), library)
+    with pytest.raises(ConfigError, match="does not know learned positions"):
+        NativeModel(make(changes={"positions": "learned"}), library)

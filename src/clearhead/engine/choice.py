@@ -17,12 +17,13 @@ import numpy as np
 from clearhead.decoding.request import DecodingConfig, Request
 from clearhead.engine.library import find_library
 from clearhead.engine.memory import Choice, Wanted, n_cpus, recall, remember
-from clearhead.engine.native_model import NativeModel, Precision, why_not
+from clearhead.engine.native_model import NativeModel, Precision
+from clearhead.engine.shape import n_written, why_not
 from clearhead.engine.source import Source
 from clearhead.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from clearhead.models import Transformer
+    from clearhead.models import Llama, Transformer
 
 __all__ = ["choose"]
 
@@ -34,7 +35,7 @@ N_SOURCE, N_STEPS, N_BEAMS = 20, 6, 5
 
 
 def choose(
-    model: Transformer | Source, wanted: Wanted = "auto"
+    model: Transformer | Llama | Source, wanted: Wanted = "auto"
 ) -> tuple[NativeModel | None, Choice]:
     """Pack the weights in the wanted precision, or in the one that is fastest here."""
     if wanted not in get_args(Wanted):
@@ -60,7 +61,7 @@ def choose(
     config = model.config.to_dict()
     choice = recall(config, kernels, wanted)
     if choice is None:
-        choice = _try(pack, wanted, kernels, model.config.n_source_tokens)
+        choice = _try(pack, wanted, kernels, n_written(model.config))
         remember(choice, config, kernels, wanted)
     precision = next(p for p in get_args(Precision) if p == choice.precision)
     return pack(precision, choice.n_threads), choice

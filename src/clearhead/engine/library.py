@@ -1,7 +1,7 @@
 """The compiled part of the engine, if this installation has it: its functions and their types."""
 
 import ctypes
-from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int64, c_void_p
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -16,14 +16,19 @@ Fetch = ctypes.CFUNCTYPE(c_int, c_char_p, POINTER(c_void_p), POINTER(c_int), POI
 
 
 class Shape(ctypes.Structure):
-    """The sizes of a model, as the engine is told them."""
+    """The sizes and the kind of a model, as the engine is told them."""
 
     _fields_ = [
-        (name, c_int)
-        for name in (
-            "d_model", "d_ff", "n_heads", "n_kv_heads", "n_encoder_layers", "n_decoder_layers",
-            "is_pre_norm", "activation", "n_source_tokens", "n_target_tokens",
-        )
+        *(
+            (name, c_int)
+            for name in (
+                "d_model", "d_ff", "n_heads", "n_kv_heads", "n_encoder_layers", "n_decoder_layers",
+                "is_pre_norm", "activation", "n_source_tokens", "n_target_tokens", "d_head",
+                "is_causal", "is_rotary", "is_rms_norm", "is_gated",
+            )
+        ),
+        ("norm_eps", c_float),
+        ("embedding_scale", c_float),
     ]  # fmt: skip
 
 

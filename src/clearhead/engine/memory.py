@@ -58,10 +58,10 @@ def n_cpus() -> int:
 
 
 def _key(config: Mapping[str, Any], kernels: str, wanted: str) -> str:
-    names = ("n_encoder_layers", "n_decoder_layers", "n_target_tokens")
-    of_block = ("d_model", "d_ff", "n_heads", "n_kv_heads")
-    sizes = [config[name] for name in names] + [config["block"][name] for name in of_block]
-    return f"{_processor()}, {n_cpus()} cores, {kernels}, {wanted}, {sizes}"
+    flat = {**config, **config.get("block", {})}
+    names = ("tokens", "layers", "heads", "d_model", "d_ff", "d_head")
+    sizes = [f"{name}={flat[name]}" for name in sorted(flat) if name.endswith(names)]
+    return f"{_processor()}, {n_cpus()} cores, {kernels}, {wanted}, {', '.join(sizes)}"
 
 
 def _processor() -> str:

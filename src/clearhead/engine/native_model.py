@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from clearhead.config import TransformerConfig
 from clearhead.decoding.request import Hypothesis, Request
-from clearhead.engine.library import Fetch, SearchSettings, Shape
-from clearhead.engine.positions import sinusoids
+from clearhead.engine.library import Fetch, SearchSettings
+from clearhead.engine.positions import positions_of
+from clearhead.engine.shape import is_decoder, n_written, shape_of, why_not
 from clearhead.engine.source import Source
 from clearhead.errors import ConfigError, InputError
 
@@ -29,51 +29,36 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Int
     from torch import Tensor
 
-    from clearhead.models import Transformer
+    from clearhead.models import Llama, Transformer
 
-__all__ = ["NativeModel", "NativeState", "Precision", "why_not"]
+__all__ = ["NativeModel", "NativeState", "Precision"]
 
 Precision = Literal["float32", "bfloat16", "int8"]
-ACTIVATIONS: Final = {"relu": 1, "gelu": 2}
 N_POSITIONS: Final = 512
 """For how many positions there are vectors at first."""
 
 
-def why_not(config: TransformerConfig) -> str | None:
-    """What the engine cannot do with such a model; nothing if it can serve it."""
-    if config.block.activation not in ACTIVATIONS:
-        return f"the engine does not know the activation {config.block.activation!r}"
-    if config.positions != "sinusoidal":
-        return f"the engine does not know {config.positions} positions"
-    return None
-
-
 class NativeModel:
-    """A Transformer for use only, not for training; the weights are packed copies."""
+    """A model for use only, not for training; the weights are packed copies."""
 
     def __init__(
         self,
-        model: Transformer | Source,
+        model: Transformer | Llama | Source,
         library: ctypes.CDLL,
         *,
         precision: Precision = "float32",
         n_threads: int = 1,
         kernels: str = "",
     ) -> None:
-        config, block = model.config, model.config.block
+        self.config = config = model.config
         if problem := why_not(config):
             raise ConfigError(problem)
-        self.library, self.pad, self.n_tokens = library, config.pad, config.n_target_tokens
-        self.d_model, self.n_positions = block.d_model, 0
+        self.library, self.pad, self.n_tokens = library, config.pad, n_written(config)
+        self.is_causal, self.n_positions = is_decoder(config), 0
         self.lock = threading.RLock()  # the threads of the engine work for one caller at a time
-        shape = Shape(
-            block.d_model, block.d_ff, block.n_heads, block.n_kv_heads or block.n_heads,
-            config.n_encoder_layers, config.n_decoder_layers, block.norm == "pre",
-            ACTIVATIONS[block.activation], config.n_source_tokens, config.n_target_tokens,
-        )  # fmt: skip
         lender = _Lender(model if isinstance(model, Source) else Source.of(model))
         self.handle = library.ch_model_new(
-            ctypes.byref(shape),
+            ctypes.byref(shape_of(config)),
             Fetch(lender.lend),
             get_args(Precision).index(precision),
             n_threads,
@@ -95,7 +80,7 @@ class NativeModel:
         if n_positions <= self.n_positions:
             return
         n = n_positions + n_positions // 2
-        table = sinusoids(n, self.d_model)
+        table = positions_of(self.config, n)
         with self.lock:
             self.library.ch_model_positions(self.handle, table.ctypes.data, n)
             self.n_positions = n
@@ -109,9 +94,9 @@ class NativeModel:
         """Read the sources; padding is left out, not computed."""
         rows = source.cpu().numpy()
         is_token = rows != self.pad
-        lengths = np.where(
-            is_token.any(1), rows.shape[1] - is_token[:, ::-1].argmax(1), 1
-        )  # up to the last token that is not padding
+        n_least = 0 if self.is_causal else 1
+        ends = np.arange(1, rows.shape[1] + 1) * is_token  # up to the last that is not padding
+        lengths = np.maximum(ends.max(1, initial=0), n_least)
         tokens = np.concatenate([row[:n] for row, n in zip(rows, lengths, strict=True)])
         return self.read(tokens.astype(np.int32), lengths.astype(np.int32))
 
@@ -130,7 +115,8 @@ class NativeModel:
         limits = np.array([request.max_length for request in requests], np.int32)
         lengths = np.array([len(request.source) for request in requests], np.int32)
         tokens = np.concatenate([np.array(request.source, np.int32) for request in requests])
-        self.reach(int(max(limits.max() + 1, lengths.max())))
+        before = lengths if self.is_causal else np.zeros_like(lengths)
+        self.reach(int(max((before + limits).max() + 1, lengths.max())))
         arrays = (array.ctypes.data for array in (tokens, lengths, limits))
         with self.lock:
             answers = self.library.ch_model_search(
@@ -164,7 +150,7 @@ class NativeState:
         self, model: NativeModel, tokens: NDArray[np.int32], lengths: NDArray[np.int32]
     ) -> None:
         self.model, self.library, self.n_rows = model, model.library, len(lengths)
-        self.length = 0
+        self.length = int(lengths.max()) if model.is_causal else 0
         with model.lock:
             self.handle = self.library.ch_session_new(
                 model.handle, tokens.ctypes.data, lengths.ctypes.data, len(lengths)

@@ -1,9 +1,25 @@
-"""Vectors of positions for the engine, the same numbers as in `layers.positions`."""
+"""Positions for the engine, the same numbers as in `layers.positions`."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["sinusoids"]
+from clearhead.config import LlamaConfig
+from clearhead.engine.shape import AnyConfig
+
+__all__ = ["positions_of", "sinusoids", "turns"]
+
+
+def positions_of(config: AnyConfig, n_positions: int) -> NDArray[np.float32]:
+    """What the first positions have: a vector to add, or their turns."""
+    if isinstance(config, LlamaConfig):
+        return turns(n_positions, config.head_width, config.rotary_base)
+    return sinusoids(n_positions, config.block.d_model)
+
+
+def turns(n_positions: int, d_head: int, base: float) -> NDArray[np.float32]:
+    """Cosines, then sines, of pos · base^(−2i/d_head); Su et al. 2021, eq. 15."""
+    angle = np.arange(n_positions)[:, None] * base ** -(np.arange(0, d_head, 2) / d_head)
+    return np.concatenate([np.cos(angle), np.sin(angle)], axis=1).astype(np.float32)
 
 
 def sinusoids(n_positions: int, d_model: int) -> NDArray[np.float32]:

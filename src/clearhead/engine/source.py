@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clearhead.config import TransformerConfig
+from clearhead.config import LlamaConfig
+from clearhead.engine.shape import AnyConfig
 from clearhead.errors import InputError
 
 if TYPE_CHECKING:
-    from clearhead.models import Transformer
+    from clearhead.models import Llama, Transformer
 
 __all__ = ["Source", "WeightFile"]
 
@@ -74,11 +75,11 @@ class WeightFile:
 class Source:
     """A configuration, and its weights by the names that they have in the model."""
 
-    def __init__(self, config: TransformerConfig, read: Callable[[str], Floats | None]) -> None:
+    def __init__(self, config: AnyConfig, read: Callable[[str], Floats | None]) -> None:
         self.config, self._read = config, read
 
     @classmethod
-    def of(cls, model: Transformer) -> Source:
+    def of(cls, model: Transformer | Llama) -> Source:
         """The weights of a model in memory."""
         weights = dict(model.named_parameters())
 
@@ -90,10 +91,14 @@ class Source:
 
     def read(self, name: str) -> Floats | None:
         """One tensor by the engine's name for it; nothing if the model has none."""
-        joint = "source_embedding.weight"
-        target = joint if self.config.is_joint else "target_embedding.weight"
-        known = {"source_embedding": joint, "target_embedding": target, "output": target}
-        if name == "target_embedding" and self.config.is_joint:
+        if isinstance(self.config, LlamaConfig):
+            read = write = "embedding.weight"
+            output = read if self.config.is_tied else "output.weight"
+        else:
+            read = "source_embedding.weight"
+            output = write = read if self.config.is_joint else "target_embedding.weight"
+        if name == "target_embedding" and write == read:
             return None  # the same as that of the source
+        known = {"source_embedding": read, "target_embedding": write, "output": output}
         found = self._read(known.get(name, name))
         return None if found is None else np.ascontiguousarray(found)

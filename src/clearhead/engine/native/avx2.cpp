@@ -119,8 +119,10 @@ inline int32_t beginning_of(const int8_t* q, int n) {
 
 namespace {
 
-const Kernels kernels = {"avx2",   product,    product_bfloat16, product_int8, finish_int8,
-                         quantise, layer_norm, attend,           best};
+const Kernels kernels = {
+    "avx2",       product,  product_bfloat16, product_int8, finish_int8, quantise,
+    layer_norm, rms_norm, gate,             attend,       best,
+};
 
 }  // namespace
 

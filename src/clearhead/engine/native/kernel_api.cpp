@@ -61,6 +61,13 @@ void ch_kernel_layer_norm(const Kernels* set, const float* x, const float* weigh
     set->layer_norm(x, weight, bias, eps, n, y);
 }
 
+void ch_kernel_rms_norm(const Kernels* set, const float* x, const float* weight, float eps, int n,
+                        float* y) {
+    set->rms_norm(x, weight, eps, n, y);
+}
+
+void ch_kernel_gate(const Kernels* set, const float* x, int n, float* y) { set->gate(x, n, y); }
+
 // Keys and values of one table of rows and positions; `row` may be absent.
 void ch_kernel_attend(const Kernels* set, const float* q, int d_head, float scale, int n,
                       const float* keys, const float* values, const int32_t* row, int64_t n_places,

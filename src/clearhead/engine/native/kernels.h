@@ -71,6 +71,12 @@ struct Kernels {
     void (*layer_norm)(const float* x, const float* weight, const float* bias, float eps, int n,
                        float* y);
 
+    // x / √(mean of x² + eps) · weight; y may be x.
+    void (*rms_norm)(const float* x, const float* weight, float eps, int n, float* y);
+
+    // y[i] = swish(x[i]) · x[n + i], where swish(x) = x / (1 + exp(−x)); y may be x.
+    void (*gate)(const float* x, int n, float* y);
+
     // Σ softmax(q · k_i · scale) v_i over n positions; `scores` is room for n numbers.
     void (*attend)(const float* q, int d_head, float scale, int n, const Places& keys,
                    const Places& values, float* scores, float* out);

@@ -144,6 +144,17 @@ void layer_norm(const float* x, const float* weight, const float* bias, float ep
     for (int i = 0; i < n; ++i) y[i] = (x[i] - mean) * inverse * weight[i] + bias[i];
 }
 
+void rms_norm(const float* x, const float* weight, float eps, int n, float* y) {
+    double squares = 0.0;
+    for (int i = 0; i < n; ++i) squares += static_cast<double>(x[i]) * x[i];
+    float inverse = static_cast<float>(1.0 / std::sqrt(squares / n + eps));
+    for (int i = 0; i < n; ++i) y[i] = x[i] * inverse * weight[i];
+}
+
+void gate(const float* x, int n, float* y) {
+    for (int i = 0; i < n; ++i) y[i] = x[i] / (1.0f + exp_of(-x[i])) * x[n + i];
+}
+
 void attend(const float* q, int d_head, float scale, int n, const Places& keys,
             const Places& values, float* scores, float* out) {
     float largest = -INFINITY, total = 0.0f;
@@ -183,8 +194,10 @@ void best(const float* logits, int n, int k, int32_t* tokens, float* log_probs) 
     for (int i = 0; i < k; ++i) log_probs[i] -= log_total;
 }
 
-const Kernels kernels = {"plain",  product,    product_bfloat16, product_int8, finish_int8,
-                         quantise, layer_norm, attend,           best};
+const Kernels kernels = {
+    "plain",       product,  product_bfloat16, product_int8, finish_int8, quantise,
+    layer_norm, rms_norm, gate,             attend,       best,
+};
 
 }  // namespace
 

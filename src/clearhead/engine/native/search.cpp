@@ -14,16 +14,27 @@ constexpr int kFewRows = 16, kManyRows = 32;  // for one thread
 
 Answers search_all(Transformer& model, const SearchSettings& settings, const int32_t* tokens,
                    const int32_t* lengths, const int32_t* max_lengths, int n) {
+    // A decoder by itself goes on from the last token of each source.
+    std::vector<int32_t> begins, read, n_read(lengths, lengths + n);
+    if (model.shape.is_causal) {
+        for (int i = 0; i < n; tokens += lengths[i++]) {
+            if (lengths[i] < 1) throw std::runtime_error("a source holds no token");
+            read.insert(read.end(), tokens, tokens + --n_read[i]);
+            begins.push_back(tokens[n_read[i]]);
+        }
+        tokens = read.data();
+    }
     auto search = [&](Worker& worker, const int32_t* first_token, int first, int n_some) {
-        Session session(model, worker, first_token, lengths + first, n_some);
-        return Search(session, settings, max_lengths + first, n_some).run();
+        Session session(model, worker, first_token, n_read.data() + first, n_some);
+        const int32_t* own = begins.empty() ? nullptr : begins.data() + first;
+        return Search(session, settings, max_lengths + first, n_some, own).run();
     };
     int n_threads = model.worker.team.size(), n_rows = n * settings.n_beams;
     int n_groups = std::min(n, n_threads * std::max(1, n_rows / (n_threads * kManyRows)));
     if (n_rows < kFewRows * n_threads || n_groups < n_threads)
         return search(model.worker, tokens, 0, n);
-    std::vector<int64_t> begins(n + 1, 0);
-    for (int i = 0; i < n; ++i) begins[i + 1] = begins[i] + lengths[i];
+    std::vector<int64_t> places(n + 1, 0);
+    for (int i = 0; i < n; ++i) places[i + 1] = places[i] + n_read[i];
     Answers answers(n);
     std::exception_ptr error;
     std::mutex mutex;
@@ -33,7 +44,7 @@ Answers search_all(Transformer& model, const SearchSettings& settings, const int
             for (int64_t group = begin; group < end; ++group) {
                 int first = static_cast<int>(n * group / n_groups);
                 int last = static_cast<int>(n * (group + 1) / n_groups);
-                Answers found = search(alone, tokens + begins[first], first, last - first);
+                Answers found = search(alone, tokens + places[first], first, last - first);
                 std::move(found.begin(), found.end(), answers.begin() + first);
             }
         } catch (...) {  // one thread cannot throw for another
@@ -45,7 +56,8 @@ Answers search_all(Transformer& model, const SearchSettings& settings, const int
     return answers;
 }
 
-Search::Search(Session& session, const SearchSettings& settings, const int32_t* max_lengths, int n)
+Search::Search(Session& session, const SearchSettings& settings, const int32_t* max_lengths, int n,
+               const int32_t* begins)
     : session_(session),
       settings_(settings),
       max_lengths_(max_lengths, max_lengths + n),
@@ -54,7 +66,8 @@ Search::Search(Session& session, const SearchSettings& settings, const int32_t* 
                              session.n_tokens())),
       ends_(n),
       bars_(n, -kInfinity) {
-    for (int owner = 0; owner < n; ++owner) rows_.push_back({owner, settings.bos, 0.0});
+    for (int owner = 0; owner < n; ++owner)
+        rows_.push_back({owner, begins ? begins[owner] : settings.bos, 0.0});
 }
 
 Answers Search::run() {

@@ -33,7 +33,9 @@ Answers search_all(Transformer& model, const SearchSettings& settings, const int
 // The search over the sources of a session.
 class Search {
   public:
-    Search(Session& session, const SearchSettings& settings, const int32_t* max_lengths, int n);
+    // Each source begins with its own token, or all with `settings.bos`.
+    Search(Session& session, const SearchSettings& settings, const int32_t* max_lengths, int n,
+           const int32_t* begins = nullptr);
     // Takes steps until every source has its answers, and returns them.
     Answers run();
 

@@ -1,5 +1,6 @@
-// The Transformer of `models/transformer.py`: the encoder over whole sentences without padding, and
-// the decoder one position at a time.
+// The models: an encoder over whole sentences without padding, and a decoder one position at a time
+// (`models/transformer.py`); or a decoder by itself, for which a source is the beginning of a text
+// (`models/llama.py`).
 #pragma once
 
 #include <memory>
@@ -13,8 +14,16 @@ namespace clearhead {
 struct Shape {
     int d_model, d_ff, n_heads, n_kv_heads, n_encoder_layers, n_decoder_layers;
     int is_pre_norm, activation, n_source_tokens, n_target_tokens;
-    int d_head() const { return d_model / n_heads; }
-    int d_kv() const { return n_kv_heads * d_head(); }
+    int d_head;
+    int is_causal;    // a decoder by itself
+    int is_rotary;    // positions turn queries and keys; otherwise they are added to the tokens
+    int is_rms_norm;  // otherwise LayerNorm
+    int is_gated;     // SwiGLU instead of the activation
+    float norm_eps, embedding_scale;
+    int d_q() const { return n_heads * d_head; }
+    int d_kv() const { return n_kv_heads * d_head; }
+    // What a position has: a vector to add, or the cosines and sines of its turns.
+    int d_position() const { return is_rotary ? d_head : d_model; }
     // From one position to the next in a cache of keys and values. A large power of two would put
     // the same head of all positions into the same few lines of the processor's cache.
     int cache_step() const { return 2 * d_kv() + (2 * d_kv() % 256 ? 0 : 16); }
@@ -52,7 +61,7 @@ struct Tensors {
 struct Worker {
     explicit Worker(int n_threads) : team(n_threads) {}
     Team team;
-    std::vector<float> x, normed, qkv, heads, hidden, sum, logits;
+    std::vector<float> x, normed, qkv, heads, hidden, gated, sum, logits;
     ByteRows bytes;
 };
 
@@ -66,7 +75,7 @@ class Transformer {
     const Kernels& kernels;
     Worker worker;
     int64_t n_bytes() const;
-    // The vectors of the first n positions; sentences may be as long as that.
+    // What the first n positions have, see `Shape::d_position`; texts may be as long as that.
     void set_positions(const float* vectors, int n);
 
   private:
@@ -97,6 +106,7 @@ class Session {
   private:
     struct Row {
         int source, slot, length;
+        int history;  // whose history it reads: its own, or that of the text whose part it is
     };
     struct Source {
         int n_tokens;
@@ -104,12 +114,15 @@ class Session {
         std::vector<int> slots;
     };
     void encode(const int32_t* tokens, const int32_t* lengths, int n_sources);
+    void read_beginnings(const int32_t* tokens, const int32_t* lengths, int n_sources);
     void make_room(int n_slots, int n_places);
     void begin_step();
     void end_step();
-    const float* decode(const int32_t* tokens, int first, int n);
-    void self_attention(int layer, int first, int n);
-    void cross_attention(int layer, int first, int n);
+    const float* decode(const int32_t* tokens, const Row* rows, int n);
+    void self_attention(int layer, const Row* rows, int n);
+    void cross_attention(int layer, const Row* rows, int n);
+    void feed_forward(const Block& block, const float* in, int n, float* out);
+    void turn(float* heads, int n_heads, int place) const;
 
     Transformer& model_;
     Worker& worker_;

@@ -1,0 +1,50 @@
+"""What the engine must know of a model's configuration, and whether it can serve it."""
+
+from typing import Final
+
+from clearhead.config import LlamaConfig, TransformerConfig
+from clearhead.engine.library import Shape
+
+__all__ = ["AnyConfig", "is_decoder", "n_written", "shape_of", "why_not"]
+
+AnyConfig = TransformerConfig | LlamaConfig
+ACTIVATIONS: Final = {"relu": 1, "gelu": 2, "swiglu": 0}
+
+
+def why_not(config: AnyConfig) -> str | None:
+    """What the engine cannot do with such a model; nothing if it can serve it."""
+    if isinstance(config, TransformerConfig) and config.positions != "sinusoidal":
+        return f"the engine does not know {config.positions} positions"
+    return None
+
+
+def is_decoder(config: AnyConfig) -> bool:
+    """Whether a model is a decoder by itself."""
+    return isinstance(config, LlamaConfig)
+
+
+def n_written(config: AnyConfig) -> int:
+    """How many tokens there are to write."""
+    return config.n_tokens if isinstance(config, LlamaConfig) else config.n_target_tokens
+
+
+def shape_of(config: AnyConfig) -> Shape:
+    """The same for the compiled part."""
+    if isinstance(config, LlamaConfig):
+        return Shape(
+            d_model=config.d_model, d_ff=config.d_ff, n_heads=config.n_heads,
+            n_kv_heads=config.kv_heads, n_decoder_layers=config.n_layers, is_pre_norm=True,
+            n_source_tokens=config.n_tokens, n_target_tokens=config.n_tokens,
+            d_head=config.head_width, is_causal=True, is_rotary=True, is_rms_norm=True,
+            is_gated=True, norm_eps=config.norm_eps, embedding_scale=1.0,
+        )  # fmt: skip
+    block = config.block
+    return Shape(
+        d_model=block.d_model, d_ff=block.d_ff, n_heads=block.n_heads,
+        n_kv_heads=block.n_kv_heads or block.n_heads, n_encoder_layers=config.n_encoder_layers,
+        n_decoder_layers=config.n_decoder_layers, is_pre_norm=block.norm == "pre",
+        activation=ACTIVATIONS[block.activation], n_source_tokens=config.n_source_tokens,
+        n_target_tokens=config.n_target_tokens, d_head=block.d_model // block.n_heads,
+        is_gated=block.activation == "swiglu", norm_eps=1e-5,
+        embedding_scale=block.d_model**0.5,
+    )  # fmt: skip
