@@ -31,7 +31,7 @@ class Knower:
 @pytest.fixture
 def knower(monkeypatch: pytest.MonkeyPatch) -> Knower:
     knower = Knower()
-    monkeypatch.setattr(Translator, "load", lambda folder: knower)
+    monkeypatch.setattr(Translator, "load", lambda folder, precision: knower)
     return knower
 
 

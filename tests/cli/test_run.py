@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def shouter(monkeypatch: pytest.MonkeyPatch) -> Shouter:
     shouter = Shouter()
-    monkeypatch.setattr(Translator, "load", lambda folder: shouter)
+    monkeypatch.setattr(Translator, "load", lambda folder, precision: shouter)
     return shouter
 
 
@@ -155,6 +155,25 @@ def test_an_answer_does_not_wait_for_torch(folder: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.skipif(find_library() is None, reason="there is no compiled engine")
+def test_the_numbers_can_be_chosen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[Translator] = []
+    load = Translator.load
+
+    def spy(*given: Any) -> Translator:
+        loaded.append(load(*given))
+        return loaded[-1]
+
+    monkeypatch.setattr(Translator, "load", spy)
+    assert run(folder, "Thank you", "--precision", "bfloat16").exit_code == 0
+    engine = loaded[0].engine
+    assert engine is not None
+    assert engine.choice.precision == "bfloat16"
+    wrong = run(folder, "Thank you", "--precision", "int4")
+    assert wrong.exit_code == 2
+    assert "'int4' is not one of 'auto', 'float32', 'bfloat16', 'int8'" in wrong.output
 
 
 def test_what_is_no_model_folder_is_told_in_one_sentence(tmp_path: Path) -> None:

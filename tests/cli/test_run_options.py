@@ -34,7 +34,7 @@ class Recorder:
 @pytest.fixture
 def recorder(monkeypatch: pytest.MonkeyPatch) -> Recorder:
     recorder = Recorder()
-    monkeypatch.setattr(Translator, "load", lambda folder: recorder)
+    monkeypatch.setattr(Translator, "load", lambda folder, precision: recorder)
     return recorder
 
 

@@ -16,6 +16,7 @@ from clearhead.data import Pair, PairFile, open_pairs
 from clearhead.data.fingerprints import normalise
 from clearhead.data.pairs import Tally
 from clearhead.data.report import KINDS, Finding, describe_lines
+from clearhead.engine.memory import Wanted
 from clearhead.errors import InputError
 from clearhead.tasks.evaluate import evaluate
 from clearhead.tasks.translate import Translator
@@ -31,10 +32,11 @@ def show_scores(
     columns: tuple[str, str] | None = None,
     n_beams: int = 5,
     as_json: bool = False,
+    precision: Wanted = "auto",
 ) -> None:
     """Translate all sources of a file, and print how near the answers are to the targets."""
     file = open_pairs(files, columns)
-    translator = Translator.load(folder)
+    translator = Translator.load(folder, precision)
     if warning := _swapped(file, translator.card):
         click.echo(f"Warning: {warning}", err=True)
     tally = Tally()

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from clearhead import __version__
-from clearhead.cli.run_options import refuse_contradictions, run_options
+from clearhead.cli.run_options import PRECISION, refuse_contradictions, run_options
 from clearhead.errors import ClearheadError, nearest
 
 __all__ = ["main"]
@@ -158,10 +158,9 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
 @FILES
 @COLUMNS
 @BEAMS
+@PRECISION
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
-def evaluate(
-    folder: Path, files: tuple[Path, ...], columns: str | None, n_beams: int, as_json: bool
-) -> None:
+def evaluate(folder: Path, files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
     """Score the model in FOLDER on a file of sentence pairs.
 
     FILES as for `clearhead check`; no pair is left out. BLEU and chrF come with their signatures,
@@ -170,7 +169,7 @@ def evaluate(
     from clearhead.cli.check import split_columns
     from clearhead.cli.evaluate import show_scores
 
-    show_scores(folder, files, split_columns(columns), n_beams, as_json)
+    show_scores(folder, files, split_columns(columns), **options)
 
 
 @main.command()

@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 
 import click
 
+from clearhead.engine.memory import Wanted
 from clearhead.tasks import Translation, Translator
 from clearhead.tasks.glossary import read_glossary
 from clearhead.tasks.long_text import even
@@ -29,6 +30,7 @@ def run_model(
     texts: Sequence[str],
     *,
     glossary: Path | None = None,
+    precision: Wanted = "auto",
     flags: bool = False,
     as_json: bool = False,
     stream: bool = False,
@@ -38,7 +40,7 @@ def run_model(
     settings = {name: value for name, value in options.items() if value}
     if glossary is not None:
         settings["glossary"] = read_glossary(glossary)
-    translator = Translator.load(folder)
+    translator = Translator.load(folder, precision)
     translator([], **settings)  # wrong settings fail here, before anything is read
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # as the input, on every system

@@ -6,15 +6,25 @@ defaults are those of Python's `translator(text)`.
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_args
 
 import click
 
-__all__ = ["refuse_contradictions", "run_options"]
+from clearhead.engine.memory import Wanted
+
+__all__ = ["PRECISION", "refuse_contradictions", "run_options"]
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 _COUNT = click.IntRange(min=1)
+
+PRECISION: Final = click.option(
+    "--precision",
+    type=click.Choice(get_args(Wanted)),
+    default="auto",
+    show_default=True,
+    help="The numbers to compute with; auto takes what is fastest here.",
+)
 
 _OPTIONS: Final = (
     click.option(
@@ -94,6 +104,7 @@ _OPTIONS: Final = (
     click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each line."),
     click.option("--alignment", is_flag=True, help="With --json: which source token is read most."),
     click.option("--stream", is_flag=True, help="Write each answer as it comes, word by word."),
+    PRECISION,
 )
 
 
