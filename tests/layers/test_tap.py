@@ -65,6 +65,8 @@ def test_nested_listeners() -> None:
         assert (first(zero).item(), second(zero).item()) == (1, 0)
         with listen({first: plus(100)}):
             assert first(zero).item() == 100
+        with listen({first: plus(100)}, after_others=True):
+            assert first(zero).item() == 101
         assert first(zero).item() == 1
     assert first(zero).item() == 0
 

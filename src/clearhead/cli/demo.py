@@ -95,7 +95,7 @@ def _show_unseen(console: Console, translator: Translator, path: Path) -> None:
 
 def _show_attention(console: Console, translator: Translator, path: Path) -> None:
     """Which English word each Hindi word reads, in the most decided head; as table and picture."""
-    seen = watch_cross_attention(translator, *PICTURE)
+    seen = watch_cross_attention(translator.model, translator.tokenizer, *PICTURE)
     block, head = seen.sharpest()
     title = f"Cross-attention: {PICTURE[0]}"
     note = f"decoder.blocks.{block}.cross_attention.weights, head {head}; each row sums to 1"

@@ -10,6 +10,7 @@ from clearhead.errors import InputError
 from clearhead.layers import masks
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.stacks import Stack
+from clearhead.layers.tap import ROWS
 
 __all__ = ["CausalStack", "CausalState", "move_padding"]
 
@@ -79,6 +80,7 @@ class CausalState:
 
     def reorder(self, rows: Int[Tensor, " rows"]) -> "CausalState":
         """These rows, in this order, as often as named."""
+        rows = ROWS(rows)
         return CausalState([cache.select(rows) for cache in self.caches], self.n_padding[rows])
 
     def keep(self, rows: Bool[Tensor, " B"]) -> "CausalState":

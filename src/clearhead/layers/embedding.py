@@ -25,10 +25,11 @@ class TokenEmbedding(nn.Module):
         self.scale = d_model**0.5 if scale is None else scale
         self.weight = nn.Parameter(torch.empty(n_tokens, d_model))
         nn.init.normal_(self.weight, std=d_model**-0.5)
-        self.vectors = Tap("B T D")
+        self.tokens, self.vectors = Tap("B T"), Tap("B T D")
 
     def forward(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         """Look the tokens up."""
+        tokens = self.tokens(tokens)
         try:
             vectors = F.embedding(tokens, self.weight)
         except IndexError:  # torch checks every id; here we only say which one it was

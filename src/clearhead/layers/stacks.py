@@ -16,7 +16,7 @@ from clearhead.layers.attention import KeysValues
 from clearhead.layers.blocks import DecoderBlock, EncoderBlock
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.norms import LayerNorm
-from clearhead.layers.tap import Tap, remember_listeners
+from clearhead.layers.tap import ROWS, Tap, remember_listeners
 
 __all__ = ["Decoder", "DecoderState", "Encoder", "Stack"]
 
@@ -142,6 +142,7 @@ class DecoderState:
 
     def reorder(self, rows: Int[Tensor, " rows"]) -> "DecoderState":
         """These rows, in this order, as often as named: how beam search follows its hypotheses."""
+        rows = ROWS(rows)
         caches = [cache.select(rows) for cache in self.caches]
         origins = self.origins[rows]
         if torch.equal(origins, self.origins):  # beams changed places: they read the same sources

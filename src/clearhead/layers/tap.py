@@ -12,13 +12,14 @@ another one to edit. Listeners belong to the thread (more exactly, the context) 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from typing import Final
 
 from torch import Tensor, nn
 
 from clearhead.errors import InputError
 from clearhead.shapes import axis_names
 
-__all__ = ["Tap", "is_heard", "listen", "points", "remember_listeners"]
+__all__ = ["ROWS", "Tap", "is_heard", "listen", "points", "remember_listeners"]
 
 Handler = Callable[[Tensor], Tensor]
 
@@ -55,14 +56,28 @@ class Tap(nn.Module):
         return self.axes
 
 
+ROWS: Final = Tap("B")
+"""Not in a model: here passes which rows the state of a decoder goes on with, when they change."""
+
+
 @contextmanager
-def listen(handlers: Mapping[Tap, Handler]) -> Iterator[None]:
-    """Let these handlers hear their taps while the block runs, beside those already listening."""
-    token = _handlers.set({**(_handlers.get() or {}), **handlers})
+def listen(handlers: Mapping[Tap, Handler], *, after_others: bool = False) -> Iterator[None]:
+    """Let these handlers hear their taps while the block runs, beside those already listening.
+
+    At the same tap only the latest counts; with `after_others` it gets what the earlier returns.
+    """
+    before = _handlers.get() or {}
+    shared = before.keys() & handlers.keys() if after_others else set()
+    both = {tap: _one_after_the_other(before[tap], handlers[tap]) for tap in shared}
+    token = _handlers.set({**before, **handlers, **both})
     try:
         yield
     finally:
         _handlers.reset(token)
+
+
+def _one_after_the_other(first: Handler, second: Handler) -> Handler:
+    return lambda value: second(first(value))
 
 
 def is_heard(model: nn.Module) -> bool:

@@ -16,6 +16,14 @@ class Model(nn.Module):
         """Every place that can be watched: its name and its axes. Nothing is run."""
         return points(self)
 
+    def streams(self, point: str) -> tuple[str, str]:
+        """Whose tokens stand at the queries and at the keys of a place: names of embeddings."""
+        raise NotImplementedError
+
+    def axis_sizes(self) -> dict[str, int]:
+        """How long the axes are that do not depend on the input, by their letters."""
+        raise NotImplementedError
+
     @property
     def n_parameters(self) -> int:
         """How many numbers are learned; tied ones count once."""

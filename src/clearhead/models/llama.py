@@ -66,6 +66,22 @@ class Llama(Model):
         x = self.decoder.step(self.embedding(tokens), state)
         return self.output(x[:, -1:])[:, 0], state
 
+    def streams(self, point: str) -> tuple[str, str]:
+        """Whose tokens stand at the queries and at the keys of a place: there is one text."""
+        return "embedding", "embedding"
+
+    def axis_sizes(self) -> dict[str, int]:
+        """How long the axes are that do not depend on the input."""
+        config = self.config
+        return {
+            "D": config.d_model,
+            "H": config.n_heads,
+            "G": config.kv_heads,
+            "K": config.head_width,
+            "F": config.d_ff,
+            "V": config.n_tokens,
+        }
+
     def recompute(self, is_on: bool = True) -> None:
         """Keep less for the backward pass, and compute it again (gradient checkpointing)."""
         self.decoder.recomputes = is_on

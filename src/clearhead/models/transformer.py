@@ -73,6 +73,25 @@ class Transformer(Model):
         x = self.decoder.step(self._embed_target(tokens, state.length), state)
         return self.output(x[:, -1:])[:, 0], state
 
+    def streams(self, point: str) -> tuple[str, str]:
+        """Whose tokens stand at the queries and at the keys of a place."""
+        source, target = "source_embedding", "target_embedding"
+        if point.startswith(("encoder.", "source_")):
+            return source, source
+        return target, source if ".cross_attention." in point else target
+
+    def axis_sizes(self) -> dict[str, int]:
+        """How long the axes are that do not depend on the input."""
+        block = self.config.block
+        return {
+            "D": block.d_model,
+            "H": block.n_heads,
+            "G": block.n_kv_heads or block.n_heads,
+            "K": block.d_model // block.n_heads,
+            "F": block.d_ff,
+            "V": self.config.n_target_tokens,
+        }
+
     def recompute(self, is_on: bool = True) -> None:
         """Keep less for the backward pass, and compute it again (gradient checkpointing)."""
         self.encoder.recomputes = self.decoder.recomputes = is_on

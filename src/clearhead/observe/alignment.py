@@ -10,7 +10,6 @@ from torch import Tensor
 from clearhead.errors import InputError
 from clearhead.layers.tap import Tap, listen
 from clearhead.models import Transformer
-from clearhead.tasks import Translator
 from clearhead.text import Tokenizer
 
 __all__ = ["CrossAttention", "watch_cross_attention"]
@@ -38,9 +37,10 @@ class CrossAttention:
         return block, head
 
 
-def watch_cross_attention(translator: Translator, source: str, target: str) -> CrossAttention:
+def watch_cross_attention(
+    model: Transformer, tokenizer: Tokenizer, source: str, target: str
+) -> CrossAttention:
     """Let the model read `source` and write exactly `target`, and see where it looks."""
-    tokenizer, model = translator.tokenizer, translator.model
     if not source.strip() or not target.strip():
         raise InputError("both the source and the target need at least one word")
     read = [*tokenizer.encode(source), tokenizer.eos]

@@ -28,7 +28,11 @@ from clearhead.text import Tokenizer
 from clearhead.text.sentences import Piece
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+
     from clearhead.models import Transformer
+    from clearhead.observe import Edit, Seen
 
 __all__ = ["Translation", "Translator"]
 
@@ -109,6 +113,22 @@ class Translator:
             )
         ((pieces, rows),) = self._cut([text], wanted)
         return AnswerStream(pieces, self._requests(pieces, rows, wanted), wanted, self._stream)
+
+    def watch(self, *patterns: str, limit: int | None = None) -> AbstractContextManager[Seen]:
+        """Keep what passes places of the model while the block runs; see `observe.watch`.
+
+        The model itself computes then, and not the engine.
+        """
+        from clearhead.observe.watch import LIMIT, watch  # and torch, which the engine does without
+
+        limit = LIMIT if limit is None else limit
+        return watch(self.model, *patterns, decode=self.tokenizer.tokens, limit=limit)
+
+    def edit(self, edits: Mapping[str, Edit | Sequence[Edit]]) -> AbstractContextManager[None]:
+        """Let something else go on from places of the model; see `observe.edit`."""
+        from clearhead.observe.edit import edit
+
+        return edit(self.model, edits, decode=self.tokenizer.tokens)
 
     def _translate(self, texts: Sequence[str], settings: Settings) -> list[Translation]:
         """All sentences of all texts together, the answers put back where they belong."""
