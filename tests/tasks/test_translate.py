@@ -235,3 +235,18 @@ def cross_attention(translator: Translator, answer: list[str]) -> torch.Tensor:
     with torch.no_grad(), listen({tap: keep}):
         translator.model(torch.tensor([source]), torch.tensor([written]))
     return seen[0][0].mean(0)[: len(answer)]
+
+
+def test_how_an_answer_was_found_comes_with_it() -> None:
+    translator = random_translator()
+    plain = translator("The dog sees the house.", n_beams=3)
+    assert plain.search is None
+    told = translator("The dog sees the house.", n_beams=3, log=True)
+    assert told.search is not None
+    assert (told.text, told.score) == (plain.text, plain.score)
+    path = told.search.path(told.search.best[0])
+    eos = translator.tokenizer.eos
+    written = [node.token for node in path if node.token != eos]
+    assert translator.tokenizer.tokens(written) == told.tokens
+    two = translator("The dog.\nThe house.", n_beams=2, log=True)
+    assert [part.search is not None for part in two.sentences] == [True, True]

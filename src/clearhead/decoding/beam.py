@@ -7,11 +7,12 @@ longest allowed length. The search ends when none is left.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from torch import Tensor
 
+from clearhead.decoding.log import Fate, Node, SearchLog
 from clearhead.decoding.request import Hypothesis, Request
 from clearhead.decoding.terms import Terms
 
@@ -26,6 +27,8 @@ class _Row(NamedTuple):
     tokens: tuple[int, ...] = ()
     log_probs: tuple[float, ...] = ()
     total: float = 0.0
+    node: int | None = None
+    """Of the log, if there is one."""
 
 
 class _Candidate(NamedTuple):
@@ -90,7 +93,11 @@ class Beam:
         found = [hypothesis for group in self.groups for hypothesis in group.ended]
         terms = self.terms or Terms(())
         found.sort(key=lambda h: (h.is_finished, terms.n_met(h.tokens), h.score), reverse=True)
-        return found[: self.config.n_best]
+        found = found[: self.config.n_best]
+        if self.request.log is not None:
+            leaves = {id(h): node for group in self.groups for h, node in group.leaves}
+            self.request.log.best = [leaves[id(hypothesis)] for hypothesis in found]
+        return found
 
 
 class _Group:
@@ -100,6 +107,8 @@ class _Group:
         self.beam, self.n_beams = beam, n_beams
         self.rows = [_Row()]
         self.ended: list[Hypothesis] = []
+        self.leaves: list[tuple[Hypothesis, int]] = []
+        """Of each answer, its last node in the log."""
 
     def advance(self, found: Sequence[Found], avoided: Counter[int]) -> list[int]:
         """Replace the rows by their best successors; return where those come from."""
@@ -113,8 +122,10 @@ class _Group:
         cost = self.beam.config.diversity
         candidates.sort(key=lambda c: (cost * avoided[c.token] - c.total, c.parent, c.rank))
         live: list[_Candidate] = []
+        ends: list[tuple[_Candidate, _Row]] = []
         self.rows = []
-        for place, candidate in enumerate(self._in_banks(candidates, rows)):
+        ordered = self._in_banks(candidates, rows)
+        for place, candidate in enumerate(ordered):
             row = rows[candidate.parent]
             longer = _Row(
                 (*row.tokens, candidate.token),
@@ -123,15 +134,47 @@ class _Group:
             )
             if self._ends(longer.tokens):
                 if place < self.n_beams or self.beam.terms is not None:
-                    self._end(longer, is_finished=True)
+                    ends.append((candidate, longer))
             elif request.is_wrong is None or not request.is_wrong(longer.tokens):
                 live.append(candidate)
                 self.rows.append(longer)
             if len(live) == self.n_beams:
                 break
+        if request.log is not None:
+            ends = self._write(request.log, ordered, rows, live, ends)
+        for _, row in ends:
+            self._end(row, is_finished=True)
         going_on = self._going_on()
         self.rows = [self.rows[i] for i in going_on]
         return [live[i].parent for i in going_on]
+
+    def _write(
+        self,
+        log: SearchLog,
+        ordered: Sequence[_Candidate],
+        rows: Sequence[_Row],
+        live: Sequence[_Candidate],
+        ends: Sequence[tuple[_Candidate, _Row]],
+    ) -> list[tuple[_Candidate, _Row]]:
+        """Write a step to the log, and give each new row its node."""
+        first = len(log.nodes)
+        ids = {candidate: first + rank for rank, candidate in enumerate(ordered)}
+        fates: dict[_Candidate, Fate] = dict.fromkeys(live, "kept")
+        fates |= {candidate: "finished" for candidate, _ in ends}
+        # Who has the last place of this step took it from all that were left.
+        last = max((ids[candidate] for candidate in fates), default=None)
+        for rank, c in enumerate(ordered):
+            row, fate = rows[c.parent], fates.get(c, "pruned")
+            score = self.beam.config.normalise(c.total, len(row.tokens) + 1)
+            log.nodes.append(
+                Node(
+                    first + rank, row.node, len(row.tokens), c.token, c.log_prob, c.total, score,
+                    rank, fate, last if fate == "pruned" else None,
+                )
+            )  # fmt: skip
+        pairs = zip(self.rows, live, strict=True)
+        self.rows = [row._replace(node=ids[candidate]) for row, candidate in pairs]
+        return [(candidate, row._replace(node=ids[candidate])) for candidate, row in ends]
 
     def _ends(self, tokens: tuple[int, ...]) -> bool:
         is_enough = self.beam.request.is_enough
@@ -143,6 +186,8 @@ class _Group:
             tokens.pop()
         score = self.beam.config.normalise(row.total, len(row.log_probs))
         self.ended.append(Hypothesis(tokens, list(row.log_probs), score, is_finished))
+        if row.node is not None:
+            self.leaves.append((self.ended[-1], row.node))
 
     def _going_on(self) -> list[int]:
         """Rows that may be written on, and that can still beat what has ended."""
@@ -152,20 +197,36 @@ class _Group:
         if len(self.rows[0].tokens) >= request.max_length:
             for row in self.rows:
                 self._end(row, is_finished=False)
+                if request.log is not None and row.node is not None:
+                    request.log.nodes[row.node].fate = "finished"
             return []
         everything = list(range(len(self.rows)))
         n_wanted = min(config.n_best, self.n_beams)
         if len(self.ended) < n_wanted:
             return everything
-        if self.n_beams == 1:
-            return []  # greedy: what ends is the answer
+        if self.n_beams == 1:  # greedy: what ends is the answer
+            if request.log is not None:
+                self._drop(request.log, set(everything))
+            return []
         bar = sorted((hypothesis.score for hypothesis in self.ended), reverse=True)[n_wanted - 1]
         longest = request.max_length + 1
-        return [i for i in everything if config.normalise(self.rows[i].total, longest) > bar]
+        kept = [i for i in everything if config.normalise(self.rows[i].total, longest) > bar]
+        if request.log is not None:
+            self._drop(request.log, set(everything) - set(kept))
+        return kept
+
+    def _drop(self, log: SearchLog, given_up: set[int]) -> None:
+        """Note which rows cannot win any more, and against whom."""
+        winner = max(self.leaves, key=lambda leaf: leaf[0].score, default=None)
+        for i in given_up:
+            node = self.rows[i].node
+            if node is not None:
+                log.nodes[node].fate = "dropped"
+                log.nodes[node].by = None if winner is None else winner[1]
 
     def _in_banks(
         self, candidates: Sequence[_Candidate], rows: Sequence[_Row]
-    ) -> Iterable[_Candidate]:
+    ) -> Sequence[_Candidate]:
         """With required terms, those that have as much of them take turns (Post and Vilar 2018)."""
         terms = self.beam.terms
         if terms is None:

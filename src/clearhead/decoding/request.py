@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearhead.config import Config
+from clearhead.decoding.log import SearchLog
 from clearhead.errors import ConfigError, InputError
 
 __all__ = ["DecodingConfig", "Hypothesis", "Request"]
@@ -105,6 +106,8 @@ class Request:
     """Whether a beginning may not be written on, because it holds a forbidden text, say."""
     is_enough: Test | None = None
     """Whether an answer is complete before its end, because it holds a stop text, say."""
+    log: SearchLog | None = None
+    """Where a beam search writes what it considers."""
 
     def __post_init__(self) -> None:
         """Refuse what no answer can satisfy."""
@@ -117,6 +120,8 @@ class Request:
                 f"the answer must begin with {len(self.prefix)} tokens and may have "
                 f"max_length={self.max_length}"
             )
+        if self.log is not None and self.config.temperature > 0:
+            raise InputError("a log is that of a search: set temperature to 0")
         if self.required and self.config.temperature > 0:
             raise InputError("required terms need beam search: set temperature to 0")
         if any(not term for term in self.required):

@@ -35,6 +35,7 @@ def is_simple(request: Request) -> bool:
         and not request.required
         and request.is_wrong is None
         and request.is_enough is None
+        and request.log is None
         and not has_rules(replace(request, config=replace(request.config, min_length=0)))
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from clearhead.decoding import DecodingConfig, Request
+from clearhead.decoding import DecodingConfig, Request, SearchLog
 from clearhead.errors import ConfigError, InputError, nearest
 from clearhead.tasks.glossary import Glossary, has_no_spaces
 from clearhead.tasks.lengths import max_length_for
@@ -41,6 +41,8 @@ class Settings:
     glossary: Glossary
     alignment: bool = False
     """Whether to tell which source token each token of the answer reads most."""
+    log: bool = False
+    """Whether to tell how each answer was found."""
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -72,6 +74,7 @@ class Settings:
             forbidden=self._forbidden_tokens,
             is_wrong=self._is_wrong if self.forbidden else None,
             is_enough=self._is_enough if self.stop else None,
+            log=SearchLog() if self.log else None,
         )
 
     def terms(self, sentence: str) -> list[str]:
@@ -161,6 +164,7 @@ def read_settings(
         stop=_texts("stop", given.get("stop")),
         glossary=Glossary(glossary),
         alignment=bool(given.get("alignment", False)),
+        log=bool(given.get("log", False)),
     )
 
 

@@ -91,7 +91,7 @@ class Translator:
         """Translate a text, or several in their order. A blank text stays blank.
 
         Settings are the fields of `DecodingConfig`, such as `n_beams`, and those of `Settings`:
-        `max_length`, `prefix`, `forbidden`, `stop`, `glossary` and `alignment`.
+        `max_length`, `prefix`, `forbidden`, `stop`, `glossary`, `alignment` and `log`.
         """
         wanted = read_settings(settings, self.tokenizer, ratio_in(self.card))
         if isinstance(text, str):
@@ -190,7 +190,7 @@ class Translator:
             )
             for hypothesis in found or [Hypothesis([], [], float("-inf"), False)]
         ]
-        return replace(answers[0], others=answers[1:])
+        return replace(answers[0], others=answers[1:], search=request.log)
 
     def _align(self, request: Request, answer: Hypothesis) -> Alignment:
         from clearhead.tasks.alignment import align  # the model itself must be watched

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from clearhead.decoding import DecodingConfig
+from clearhead.decoding import DecodingConfig, SearchLog
 from clearhead.text import protected
 from clearhead.text.sentences import Piece, join
 
@@ -43,6 +43,8 @@ class Translation:
     others: list["Translation"] = field(default_factory=list)
     """The next best answers, if they were asked for."""
     alignment: Alignment | None = None
+    search: SearchLog | None = None
+    """How the answer was found, if that was asked for."""
     sentences: list["Translation"] = field(default_factory=list)
     """The answers to the sentences of a text that was split."""
 
