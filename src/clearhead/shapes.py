@@ -21,6 +21,7 @@ AXES: Final[dict[str, str]] = {
     "E": "expert",
     "C": "chosen expert",
     "W": "beam",
+    "L": "block",
 }
 """Letter → what the axis counts. `docs/notation.md` relates them to the paper's symbols."""
 

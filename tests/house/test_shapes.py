@@ -46,8 +46,8 @@ def unknown_axes(text: str) -> list[str]:
 
     >>> unknown_axes("#B 1 *axes HK T+1 ... _")
     []
-    >>> unknown_axes("B Q HQ heads *more L-1")
-    ['Q', 'HQ', 'heads', 'more', 'L']
+    >>> unknown_axes("B Q HQ heads *more N-1")
+    ['Q', 'HQ', 'heads', 'more', 'N']
     """
     found = []
     for axis in text.split():
