@@ -183,6 +183,44 @@ def show(folder: Path, as_json: bool) -> None:
 
 
 @main.command()
+@FOLDER
+@click.argument("texts", metavar="TEXT…", nargs=-1, required=True)
+@click.option(
+    "--view",
+    type=click.Choice(["align", "heads", "tree", "layers", "words", "positions"]),
+    default="align",
+    show_default=True,
+    help="What to look at.",
+)
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write a picture, .svg, .png, .html or .json, instead of printing.",
+)
+@click.option("--target", metavar="TEXT", help="What is written, instead of the model's answer.")
+@click.option("--word", metavar="TEXT", help="For words: the word that stands in each TEXT.")
+@click.option(
+    "--kind",
+    type=click.Choice(["cross", "encoder", "decoder"]),
+    default="cross",
+    show_default=True,
+    help="For heads: which attention.",
+)
+@BEAMS
+def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
+    """Look inside the model in FOLDER while it translates TEXT.
+
+    align: which source word each target word reads. heads: all heads at a glance. tree: what beam
+    search followed and gave up. layers: what the decoder would write after each block. words: one
+    word in several sentences. positions: the vectors of positions.
+    """
+    from clearhead.cli.look import show_look
+
+    show_look(folder, texts, **options)
+
+
+@main.command()
 @click.option(
     "--to",
     metavar="FOLDER",

@@ -1,18 +1,17 @@
-"""A table of weights as a picture: SVG, true vectors, with every number written in its cell."""
+"""A table of weights as a picture, with every number in its cell while there is room for it."""
 
-import unicodedata
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from clearhead.errors import InputError
+from clearhead.observe import svg
 
-__all__ = ["heatmap_svg"]
+__all__ = ["heatmap_svg", "runs"]
 
-CELL = 58
-LETTER = 9.5
+CELL, SMALL = 58, 5
 MARGIN = 28
-# One hue from light to dark: its order can be seen without seeing colours.
-LIGHT, DARK = (247, 251, 255), (8, 64, 129)
+MOST = 24
+"""So many rows or columns have numbers in their cells; larger tables have colours only."""
 
 
 def heatmap_svg(
@@ -26,62 +25,55 @@ def heatmap_svg(
     """Draw weights from 0 to 1; row names stand on the left, column names on top."""
     if len(weights) != len(rows) or any(len(row) != len(columns) for row in weights):
         raise InputError(f"the weights must be {len(rows)} rows of {len(columns)} numbers")
-    left = MARGIN + max(_width(name) for name in rows) + 12
-    top = MARGIN + 58 + 0.75 * max(_width(name) for name in columns)
-    width = max(left + CELL * len(columns) + MARGIN + 40, MARGIN * 2 + _width(title) * 1.15)
-    height = top + CELL * len(rows) + MARGIN + 44
+    largest = max(len(rows), len(columns))
+    cell = CELL if largest <= MOST else max(SMALL, min(CELL, 1400 // largest))
+    size = 15 if cell >= 20 else min(11, max(4, cell))
+    left = MARGIN + max(svg.width_of(name, size) for name in rows) + 12
+    top = MARGIN + 58 + 0.75 * max(svg.width_of(name, size) for name in columns)
+    width = max(
+        left + cell * len(columns) + MARGIN + 40, MARGIN * 2 + svg.width_of(title, 17) * 1.15
+    )
+    height = top + cell * len(rows) + MARGIN + 44
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(title)}" '
-        'font-family="Noto Sans, Noto Sans Devanagari, Noto Sans Tamil, sans-serif">',
-        f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>',
-        _text(MARGIN, MARGIN + 8, title, 'font-size="17" font-weight="600"'),
-        _text(MARGIN, MARGIN + 28, note, 'font-size="12" fill="#555"'),
+        svg.text(MARGIN, MARGIN + 8, title, 'font-size="17" font-weight="600"'),
+        svg.text(MARGIN, MARGIN + 28, note, 'font-size="12" fill="#555"'),
     ]
     for number, name in enumerate(columns):
-        x = left + CELL * (number + 0.5)
-        turn = f'font-size="15" transform="rotate(-40 {x:.1f} {top - 8:.1f})"'
-        parts.append(_text(x, top - 8, name, turn))
-    for number, (name, row) in enumerate(zip(rows, weights, strict=True)):
-        y = top + CELL * number
-        parts.append(_text(left - 10, y + CELL / 2 + 5, name, 'font-size="15" text-anchor="end"'))
-        parts += [_cell(left + CELL * place, y, weight) for place, weight in enumerate(row)]
-    parts += _legend(left, top + CELL * len(rows) + 16)
-    return "\n".join([*parts, "</svg>", ""])
+        x = left + cell * (number + 0.5)
+        turn = f'font-size="{size}" transform="rotate(-40 {x:.1f} {top - 8:.1f})"'
+        parts.append(svg.text(x, top - 8, name, turn))
+    for number, name in enumerate(rows):
+        y = top + cell * (number + 0.5) + size / 3
+        parts.append(svg.text(left - 10, y, name, f'font-size="{size}" text-anchor="end"'))
+    draw = _cells if cell == CELL else runs
+    parts += draw(weights, left, top, cell)
+    parts += svg.legend(left, top + cell * len(rows) + 16)
+    return svg.document(width, height, title, parts)
 
 
-def _cell(x: float, y: float, weight: float) -> str:
-    ink = "#ffffff" if weight > 0.5 else "#1b1b1b"
-    box = f'x="{x:.1f}" y="{y:.1f}" width="{CELL - 2}" height="{CELL - 2}" rx="3"'
-    label = 'font-size="14" text-anchor="middle"'
-    return f'<rect {box} fill="{_colour(weight)}" stroke="#d6dee8"/>' + _text(
-        x + CELL / 2 - 1, y + CELL / 2 + 4, f"{weight:.2f}", f'{label} fill="{ink}"'
-    )
+def _cells(
+    weights: Sequence[Sequence[float]], left: float, top: float, cell: float
+) -> Iterator[str]:
+    """A box with its number for each weight."""
+    look = f'rx="3" stroke="{svg.LINE}"'
+    for i, row in enumerate(weights):
+        for j, weight in enumerate(row):
+            x, y = left + cell * j, top + cell * i
+            ink = "#ffffff" if weight > 0.5 else svg.INK
+            label = f'font-size="14" text-anchor="middle" fill="{ink}"'
+            yield svg.rect(x, y, cell - 2, cell - 2, svg.colour(weight), look)
+            yield svg.text(x + cell / 2 - 1, y + cell / 2 + 4, f"{weight:.2f}", label)
 
 
-def _legend(x: float, y: float) -> list[str]:
-    """The scale of colours with its two ends."""
-    steps = [
-        f'<rect x="{x + 24 + 14 * step:.1f}" y="{y:.1f}" width="14" height="12" '
-        f'fill="{_colour(step / 10)}"/>'
-        for step in range(11)
-    ]
-    small = 'font-size="12" fill="#555"'
-    return [_text(x, y + 11, "0", small), *steps, _text(x + 24 + 160, y + 11, "1", small)]
-
-
-def _colour(weight: float) -> str:
-    share = min(1.0, max(0.0, weight))
-    return "#" + "".join(
-        f"{round(light + (dark - light) * share):02x}"
-        for light, dark in zip(LIGHT, DARK, strict=True)
-    )
-
-
-def _text(x: float, y: float, text: str, look: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{escape(text)}</text>'
-
-
-def _width(text: str) -> float:
-    """About how wide a text is: marks stand above or below their letter and take no room."""
-    return LETTER * sum(unicodedata.category(c) not in ("Mn", "Me", "Cf") for c in text)
+def runs(weights: Sequence[Sequence[float]], left: float, top: float, cell: float) -> Iterator[str]:
+    """Colours only, in 32 steps; neighbours of one colour are one box, which keeps it small."""
+    for i, row in enumerate(weights):
+        j = 0
+        for step, run in groupby(row, key=lambda weight: round(31 * min(1.0, max(0.0, weight)))):
+            n = len(list(run))
+            if step:
+                place = left + cell * j, top + cell * i
+                yield svg.rect(*place, cell * n, cell, svg.colour(step / 31))
+            j += n
+    size = cell * len(weights[0]), cell * len(weights)
+    yield svg.rect(left, top, *size, "none", f'stroke="{svg.LINE}"')

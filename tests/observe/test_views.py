@@ -1,0 +1,164 @@
+"""Pictures show the numbers of the model, in every form, and nothing in them can become markup."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import torch
+from click.testing import CliRunner, Result
+from rich.cells import cell_len
+
+from clearhead.cli import main
+from clearhead.errors import InputError
+from clearhead.observe import heatmap_svg, svg, views
+from clearhead.observe.forced import force
+from clearhead.observe.picture import Picture
+from clearhead.observe.terminal import blocks, columns
+from clearhead.observe.words import word_paths
+from clearhead.tasks.folder import ModelFolder, save_folder
+from tests.tasks.small_translator import random_translator
+
+SVG = "{http://www.w3.org/2000/svg}"
+TRANSLATOR = random_translator()
+TEXT, TARGET = "The old dog", "Der alte Mann"
+
+
+def texts(picture: Picture) -> list[str]:
+    return [
+        element.text or "" for element in ElementTree.fromstring(picture.svg).iter(f"{SVG}text")
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "en-de"
+    save_folder(folder, ModelFolder(TRANSLATOR.model, TRANSLATOR.tokenizer, TRANSLATOR.card))
+    return folder
+
+
+def test_an_alignment_shows_the_weights() -> None:
+    picture = views.align_view(TRANSLATOR.model, TRANSLATOR.tokenizer, TEXT, TARGET)
+    assert picture.data["columns"] == ["The", "old", "dog", "<eos>"]
+    assert picture.data["rows"][-1] == "<eos>"
+    shown = texts(picture)
+    for row in picture.data["weights"]:
+        assert sum(row) == pytest.approx(1.0, abs=1e-5)
+        assert all(f"{weight:.2f}" in shown for weight in row)
+
+
+@pytest.mark.parametrize("kind", ["cross", "encoder", "decoder"])
+def test_all_heads_are_there(kind: str) -> None:
+    pair = force(TRANSLATOR.model, TRANSLATOR.tokenizer, TEXT, TARGET)
+    picture = views.heads_view(pair, kind)
+    n_blocks = 1 if kind == "encoder" else 2
+    assert len(picture.data["weights"]) == n_blocks
+    assert sum(text.startswith("head ") for text in texts(picture)) == 2
+    assert sum(text.startswith("e ") for text in texts(picture)) == 2 * n_blocks
+    assert picture.text.count("\n") == 2 + 2 * n_blocks
+
+
+def test_a_tree_ends_in_the_answer() -> None:
+    answer = TRANSLATOR(TEXT, n_beams=3, log=True, max_length=5)
+    assert answer.search is not None
+    picture = views.tree_view(answer.search, TRANSLATOR.tokenizer.tokens, TEXT)
+    root = ElementTree.fromstring(picture.svg)
+    bold = [t.text for t in root.iter(f"{SVG}text") if t.get("font-weight") == "700"]
+    expected = [token.replace("▁", "") or "␣" for token in answer.tokens]
+    assert bold[: len(expected)] == expected
+    assert len(picture.data["nodes"]) == len(answer.search.nodes)
+
+
+def test_layers_words_and_positions() -> None:
+    pair = force(TRANSLATOR.model, TRANSLATOR.tokenizer, TEXT, TARGET)
+    lens = views.layers_view(pair, TRANSLATOR.tokenizer.tokens)
+    assert len(lens.data["tokens"]) == 2
+    assert lens.data["tokens"][1][0] in texts(lens)
+    sentences = ["The old dog", "A small dog"]
+    paths = word_paths(TRANSLATOR.model, TRANSLATOR.tokenizer, "dog", sentences)
+    words = views.words_view(paths)
+    assert set(sentences) <= set(texts(words))
+    assert words.data["cosines"][0] == pytest.approx(1.0, abs=1e-5)
+    positions = views.positions_view(16)
+    assert positions.data["vectors"][0][:4] == [0.0, 1.0, 0.0, 1.0]
+
+
+def test_hostile_tokens_are_inert() -> None:
+    hostile = ["</script><script>x", "a\u2028b", "\u202egnp", "q\"'&<", "\x00"]
+    picture = heatmap_svg([[0.2] * 5] * 5, hostile, hostile, title=hostile[0], note=hostile[2])
+    root = ElementTree.fromstring(picture)
+    assert not list(root.iter(f"{SVG}script"))
+    for bad in ("\u2028", "\u202e", "\x00"):
+        assert bad not in picture
+    assert svg.escaped("क्\u200dष") == "क्\u200dष"  # a joiner belongs to the letter
+
+
+def test_a_large_map_has_fewer_boxes_than_cells() -> None:
+    """Attention over 512 tokens: most weights are next to nothing."""
+    weights = (torch.randn(512, 512) * 3).softmax(-1)
+    names = [f"word{n}" for n in range(512)]
+    picture = heatmap_svg(weights.tolist(), names, names, title="512 tokens")
+    boxes = list(ElementTree.fromstring(picture).iter(f"{SVG}rect"))
+    assert int((weights > 0.1).sum()) < len(boxes) < 512 * 512 / 10
+
+
+def test_terminal_columns_line_up() -> None:
+    table = columns([["a", "बहुत", "1"], ["bbb", "中文", "22"]], right=[2])
+    first, second = table.splitlines()
+    assert cell_len(first) == cell_len(second)
+    assert first.startswith("a    ")
+    assert first.endswith("   1")
+    assert second == "bbb  中文  22"
+    shades = blocks([[0.0, 1.0], [0.5, 0.25]], ["x", "y"], ["p", "q"]).splitlines()
+    assert shades[1].endswith("1.00 q")
+    assert "██" in shades[1]
+    assert shades[2].endswith("0.50 p")
+
+
+def look(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["look", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("view", ["align", "heads", "tree", "layers", "positions"])
+def test_every_view_from_the_command_line(folder: Path, view: str, tmp_path: Path) -> None:
+    printed = look(folder, TEXT, "--view", view, "--target", TARGET)
+    assert printed.exit_code == 0, printed.output
+    assert len(printed.output.splitlines()) > 3
+    for form in ("svg", "html", "json"):
+        out = tmp_path / f"{view}.{form}"
+        assert look(folder, TEXT, "--view", view, "--target", TARGET, "--out", out).exit_code == 0
+    ElementTree.fromstring((tmp_path / f"{view}.svg").read_text())
+    assert json.loads((tmp_path / f"{view}.json").read_text())["title"]
+    page = (tmp_path / f"{view}.html").read_text()
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in page
+
+
+def test_words_from_the_command_line(folder: Path) -> None:
+    assert look(folder, "A dog", "The old dog", "--view", "words", "--word", "dog").exit_code == 0
+    missing = look(folder, "A dog", "The old dog", "--view", "words")
+    assert missing.exit_code == 1
+    assert "give --word" in missing.output
+
+
+def test_bad_input_gets_one_sentence(folder: Path, tmp_path: Path) -> None:
+    wrong: list[tuple[list[str | Path], str]] = [
+        ([TEXT, "--out", tmp_path / "x.gif"], "has no known ending: choose one of svg, png"),
+        ([TEXT, "--out", tmp_path / "no" / "x.svg"], "cannot be written: No such file"),
+        ([TEXT, "A house"], "this view shows one text, and 2 were given"),
+        (["  "], "need at least one word"),
+    ]
+    for arguments, message in wrong:
+        result = look(folder, *arguments)
+        assert result.exit_code == 1
+        assert message in result.output
+        assert "Traceback" not in result.output
+
+
+def test_png_without_a_browser_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    picture = views.positions_view(16)
+    with pytest.raises(InputError, match=r"needs Chromium to be drawn, and there is none"):
+        picture.save(tmp_path / "x.png")
+    assert not (tmp_path / "x.png").exists()
+    assert picture._repr_html_() == picture.svg
