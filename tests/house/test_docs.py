@@ -37,6 +37,7 @@ NOT_RUN = {
             'run en-hi "How are you?"',
             "evaluate en-hi test.tsv",
             "show en-hi",
+            'look en-hi "How are you?"',
             "bench en-hi",
         )
     },

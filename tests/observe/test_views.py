@@ -1,6 +1,7 @@
 """Pictures show the numbers of the model, in every form, and nothing in them can become markup."""
 
 import json
+import math
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,8 +11,11 @@ from click.testing import CliRunner, Result
 from rich.cells import cell_len
 
 from clearhead.cli import main
+from clearhead.cli.look import VIEWS
+from clearhead.cli.main import LOOKS
 from clearhead.errors import InputError
 from clearhead.observe import heatmap_svg, svg, views
+from clearhead.observe.cost import costs
 from clearhead.observe.forced import force
 from clearhead.observe.picture import Picture
 from clearhead.observe.terminal import blocks, columns
@@ -83,6 +87,44 @@ def test_layers_words_and_positions() -> None:
     assert positions.data["vectors"][0][:4] == [0.0, 1.0, 0.0, 1.0]
 
 
+def test_every_view_has_a_name() -> None:
+    assert set(VIEWS) == set(LOOKS)
+
+
+def test_steps_show_what_was_written_among_the_most_probable() -> None:
+    answer = TRANSLATOR(TEXT, n_beams=2, log=True, max_length=4)
+    assert answer.search is not None
+    picture = views.steps_view(answer.search, TRANSLATOR.tokenizer.tokens, TEXT)
+    written = [[one for one in some if one["written"]] for some in picture.data["steps"]]
+    assert [len(some) for some in written] == [1] * len(written)
+    found = [math.log(some[0]["p"]) for some in written]
+    assert found == pytest.approx(answer.log_probs, abs=1e-6)
+
+
+def test_costs_add_up() -> None:
+    """Parameters to those of the model, the cache to what a state holds, a step to by hand."""
+    model = TRANSLATOR.model
+    found = costs(model, 7, 5)
+    assert sum(cost.n_parameters for cost in found) == model.n_parameters
+    state = model.start(torch.randint(5, 50, (1, 7)))
+    for _ in range(5):
+        _, state = model.step(torch.tensor([[9]]), state)
+    assert sum(cost.cache_bytes for cost in found) == state.n_bytes
+    decoder = next(cost for cost in found if cost.part == "decoder.blocks.0")
+    d, f = 16, 32
+    by_hand = 2 * (4 * d * d + 2 * d * 5 + 2 * d * d + 2 * d * 7 + 2 * d * f)
+    assert decoder.step == by_hand
+    assert decoder.step_without > decoder.step
+    assert found[0].read == 2 * 7 * (4 * d * d + 2 * d * f + 2 * d * 7)
+
+
+def test_norms_bring_vectors_to_one_scale() -> None:
+    pair = force(TRANSLATOR.model, TRANSLATOR.tokenizer, TEXT, TARGET)
+    rows = {row["point"]: row for row in views.norms_view(pair).data["rows"]}
+    outputs = [row for name, row in rows.items() if name.endswith("norm.output")]
+    assert all(row["spread"] == pytest.approx(1.0, abs=0.05) for row in outputs)
+
+
 def test_hostile_tokens_are_inert() -> None:
     hostile = ["</script><script>x", "a\u2028b", "\u202egnp", "q\"'&<", "\x00"]
     picture = heatmap_svg([[0.2] * 5] * 5, hostile, hostile, title=hostile[0], note=hostile[2])
@@ -119,7 +161,7 @@ def look(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, ["look", *map(str, arguments)])
 
 
-@pytest.mark.parametrize("view", ["align", "heads", "tree", "layers", "positions"])
+@pytest.mark.parametrize("view", [view for view in VIEWS if view != "words"])
 def test_every_view_from_the_command_line(folder: Path, view: str, tmp_path: Path) -> None:
     printed = look(folder, TEXT, "--view", view, "--target", TARGET)
     assert printed.exit_code == 0, printed.output

@@ -103,8 +103,8 @@ def test_words_find_their_pieces(translator: Translator) -> None:
     vector = q.at(head=0, query="telescope")
     assert vector.axes == ("head width",)
     assert np.allclose(vector.to_numpy(), q.to_numpy()[0, pieces].mean(0))
-    with pytest.raises(InputError, match=r"no key 'telescop': did you mean telescope\?"):
-        weights.at(key="telescop")
+    with pytest.raises(InputError, match=r"no key 'telescopes': did you mean telescope\?"):
+        weights.at(key="telescopes")
     with pytest.raises(InputError, match="has no axis 'layer'"):
         weights.at(layer=0)
     with pytest.raises(InputError, match=r"head=2 is outside .* it has 2"):

@@ -14,7 +14,7 @@ from clearhead.observe.picture import Picture
 from clearhead.observe.words import word_paths
 from clearhead.tasks import Translator
 
-__all__ = ["show_look"]
+__all__ = ["VIEWS", "show_look"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def show_look(
 ) -> None:
     """Print a view, or write it to a file."""
     wish = _Wish(Translator.load(folder), texts, target, word, kind, n_beams)
-    picture = _VIEWS[view](wish)
+    picture = VIEWS[view](wish)
     if out is None:
         click.echo(picture.text)
         return
@@ -99,11 +99,30 @@ def _positions(wish: _Wish) -> Picture:
     return views.positions_view(config.block.d_model)
 
 
-_VIEWS: Final[dict[str, Callable[[_Wish], Picture]]] = {
+def _steps(wish: _Wish) -> Picture:
+    found = wish.translator(wish.text, n_beams=wish.n_beams, log=True)
+    if found.search is None:
+        raise InputError("steps are those of one sentence: give a shorter text")
+    return views.steps_view(found.search, wish.translator.tokenizer.tokens, wish.text)
+
+
+def _norms(wish: _Wish) -> Picture:
+    return views.norms_view(wish.pair())
+
+
+def _cost(wish: _Wish) -> Picture:
+    pair = wish.pair()
+    return views.cost_view(wish.translator.model, len(pair.source), len(pair.target))
+
+
+VIEWS: Final[dict[str, Callable[[_Wish], Picture]]] = {
     "align": _align,
     "heads": _heads,
     "tree": _tree,
     "layers": _layers,
     "words": _words,
     "positions": _positions,
+    "steps": _steps,
+    "norms": _norms,
+    "cost": _cost,
 }

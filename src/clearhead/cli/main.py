@@ -67,6 +67,9 @@ BEAMS = click.option(
 )
 
 
+LOOKS = ("align", "heads", "tree", "steps", "layers", "words", "positions", "norms", "cost")
+
+
 def _held_out(name: str, purpose: str) -> Callable[[Verb], Verb]:
     return click.option(
         name,
@@ -187,7 +190,7 @@ def show(folder: Path, as_json: bool) -> None:
 @click.argument("texts", metavar="TEXT…", nargs=-1, required=True)
 @click.option(
     "--view",
-    type=click.Choice(["align", "heads", "tree", "layers", "words", "positions"]),
+    type=click.Choice(LOOKS),
     default="align",
     show_default=True,
     help="What to look at.",
@@ -212,8 +215,9 @@ def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
     """Look inside the model in FOLDER while it translates TEXT.
 
     align: which source word each target word reads. heads: all heads at a glance. tree: what beam
-    search followed and gave up. layers: what the decoder would write after each block. words: one
-    word in several sentences. positions: the vectors of positions.
+    search followed and gave up. steps: the candidates of each step. layers: what the decoder would
+    write after each block. words: one word in several sentences. positions: the vectors of
+    positions. norms: how large vectors are. cost: parameters, operations and cache.
     """
     from clearhead.cli.look import show_look
 

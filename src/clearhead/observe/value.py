@@ -132,10 +132,27 @@ def _is_special(token: str) -> bool:
 
 
 def find_word(tokens: Sequence[str], word: str) -> list[list[int]]:
-    """Every place where a word stands, or else a single token of this text."""
-    whole = [places for text, places in words_of(tokens) if text == word]
-    single = [[i] for i, token in enumerate(tokens) if word in (token, token.removeprefix("▁"))]
-    return whole or single
+    """Every place where a word stands, or else pieces within words that spell it.
+
+    >>> find_word(["▁the", "▁ban", "k", "."], "bank")
+    [[1, 2]]
+    """
+    words = words_of(tokens)
+    whole = [places for text, places in words if text == word]
+    return whole or [
+        run for text, places in words if word in text for run in _run(tokens, places, word)
+    ]
+
+
+def _run(tokens: Sequence[str], places: list[int], word: str) -> list[list[int]]:
+    """The first pieces of a longer word that spell `word`, if there are such: `bank` in `bank.`."""
+    runs = (
+        places[begin:end]
+        for begin in range(len(places))
+        for end in range(begin + 1, len(places) + 1)
+    )
+    fitting = (run for run in runs if _text([tokens[place] for place in run]) == word)
+    return [run for run in [next(fitting, None)] if run]
 
 
 def _place_of(tokens: Sequence[str], word: str, axis: str) -> list[int]:

@@ -1,5 +1,6 @@
 """The views: each puts numbers of a model into one picture."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -10,6 +11,7 @@ from clearhead.layers.positions import sinusoids
 from clearhead.models import Transformer
 from clearhead.observe import svg
 from clearhead.observe.alignment import watch_cross_attention
+from clearhead.observe.cost import costs
 from clearhead.observe.forced import Forced
 from clearhead.observe.grid import grid_svg
 from clearhead.observe.heads import head_statistics
@@ -24,9 +26,12 @@ from clearhead.text import Tokenizer
 
 __all__ = [
     "align_view",
+    "cost_view",
     "heads_view",
     "layers_view",
+    "norms_view",
     "positions_view",
+    "steps_view",
     "tree_view",
     "words_view",
 ]
@@ -234,3 +239,113 @@ def positions_view(d_model: int, n_positions: int = 32, n_shown: int = 48) -> Pi
         f"{title}\n{note}\n\n{blocks([row[:24] for row in shares], rows, names[:24])}",
         {"vectors": table.tolist()},
     )
+
+
+def steps_view(log: SearchLog, decode: Decode, text: str, n_shown: int = 4) -> Picture:
+    """The candidates at each step of the answer, with their probabilities."""
+    path = log.path(log.best[0]) if log.best else []
+    title = f"Step by step: {text}"
+    note = "at each position the most probable tokens; the one that was written is bold"
+    steps = []
+    for node in path:
+        rivals = [n for n in log.nodes if n.parent == node.parent and n.step == node.step]
+        best = sorted(rivals, key=lambda n: -n.log_prob)[:n_shown]
+        shown = best if node in best else [*best[:-1], node]
+        names = [token.replace("▁", "") or "␣" for token in decode([n.token for n in shown])]
+        pairs = zip(names, shown, strict=True)
+        steps.append([(name, math.exp(n.log_prob), n is node) for name, n in pairs])
+    table = [["step", "written", *[""] * (n_shown - 1)]]
+    for number, some in enumerate(steps):
+        written = next(f"{name} {p:.2f}" for name, p, is_it in some if is_it)
+        others = [f"{name} {p:.2f}" for name, p, is_it in some if not is_it]
+        table.append([str(number), written, *others, *[""] * (n_shown - 1 - len(others))])
+    return Picture(
+        title,
+        _steps_svg(steps, title, note),
+        f"{title}\n\n{columns(table, right=(0,))}",
+        {"steps": [[{"token": t, "p": p, "written": w} for t, p, w in some] for some in steps]},
+    )
+
+
+def _steps_svg(steps: Sequence[Sequence[tuple[str, float, bool]]], title: str, note: str) -> str:
+    width = 34 + max((svg.width_of(name, 13) for some in steps for name, *_ in some), default=60)
+    width = max(width, 110)
+    left, top = 28, 84
+    deepest = max((len(some) for some in steps), default=0)
+    parts = [
+        svg.text(28, 36, title, 'font-size="17" font-weight="600"'),
+        svg.text(28, 56, note, 'font-size="12" fill="#555"'),
+    ]
+    for number, some in enumerate(steps):
+        x = left + width * number
+        parts.append(svg.text(x, top, f"step {number}", 'font-size="11" fill="#555"'))
+        for place, (name, p, is_written) in enumerate(some):
+            y = top + 24 + 34 * place
+            weight = 'font-weight="700"' if is_written else 'fill="#555"'
+            parts.append(svg.text(x, y, f"{name}  {p:.2f}", f'font-size="13" {weight}'))
+            bar = max(1.0, (width - 26) * p)
+            parts.append(svg.rect(x, y + 5, bar, 6, svg.colour(1.0 if is_written else 0.45)))
+    total = max(left + width * len(steps) + 28, 56 + svg.width_of(title, 17) * 1.1)
+    return svg.document(total, top + 34 * deepest + 34, title, parts)
+
+
+@torch.no_grad()
+def norms_view(pair: Forced) -> Picture:
+    """How large the vectors are before and after each norm: mean and spread of their numbers."""
+    names = [name for name in pair.model.points() if name.endswith(("norm.input", "norm.output"))]
+    with watch(pair.model, *names) as seen:
+        pair.log_probs()
+    rows = []
+    for name in names:
+        x = seen.steps(name)[0].tensor.float()
+        rows.append((name, float(x.mean()), float(x.std(-1).mean()), float(x.abs().max())))
+    title = "Norms: what goes in, and what comes out"
+    note = "mean of all numbers, their spread within a vector, and the largest"
+    table = [["point", "mean", "spread", "largest"]]
+    table += [[name, *(f"{n:.2f}" for n in numbers)] for name, *numbers in rows]
+    return Picture(
+        title,
+        _table_svg(table, title, note),
+        f"{title}\n{note}\n\n{columns(table, right=(1, 2, 3))}",
+        {"rows": [dict(zip(table[0], row, strict=True)) for row in rows]},
+    )
+
+
+def cost_view(model: Transformer, n_source: int, n_target: int) -> Picture:
+    """Parameters, operations and cache of every block, for one sentence."""
+    found = costs(model, n_source, n_target)
+    title = f"Cost: {n_source} tokens read, {n_target} written"
+    note = "operations in millions; a step is the last one, with and without the cache"
+    table = [["part", "parameters", "read", "step", "without cache", "cache bytes"]]
+    names = ("n_parameters", "read", "step", "step_without", "cache_bytes")
+    rows = [(cost.part, [getattr(cost, name) for name in names]) for cost in found]
+    rows.append(("all", [sum(column) for column in zip(*(row for _, row in rows), strict=True)]))
+    for part, (n, *operations, kept) in rows:
+        table.append([part, f"{n:,}", *(f"{x / 1e6:.2f}" for x in operations), f"{kept:,}"])
+    return Picture(
+        title,
+        _table_svg(table, title, note),
+        f"{title}\n{note}\n\n{columns(table, right=range(1, 6))}",
+        {"parts": [vars(cost) for cost in found]},
+    )
+
+
+def _table_svg(table: Sequence[Sequence[str]], title: str, note: str) -> str:
+    """Names on the left, numbers to the right."""
+    widths = [24 + max(svg.width_of(row[i], 13) for row in table) for i in range(len(table[0]))]
+    left, top, height = 28, 90, 22
+    parts = [
+        svg.text(28, 36, title, 'font-size="17" font-weight="600"'),
+        svg.text(28, 56, note, 'font-size="12" fill="#555"'),
+    ]
+    for number, row in enumerate(table):
+        y = top + height * number
+        weight = 'font-weight="600"' if number == 0 else ""
+        x = float(left)
+        for i, cell in enumerate(row):
+            at, anchor = (x, "start") if i == 0 else (x + widths[i], "end")
+            parts.append(svg.text(at, y, cell, f'font-size="13" text-anchor="{anchor}" {weight}'))
+            x += widths[i]
+        parts.append(svg.rect(left, y + 6, sum(widths), 0.6, svg.LINE))
+    total = max(left + sum(widths) + 28, 56 + svg.width_of(title, 17) * 1.1)
+    return svg.document(total, top + height * len(table) + 20, title, parts)
