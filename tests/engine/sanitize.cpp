@@ -206,8 +206,8 @@ void run_model(Precision precision, bool is_pre_norm, int n_kv_heads, bool is_jo
     // With one head for all keys and values, it is a decoder by itself.
     const int is_causal = n_kv_heads == 1;
     Shape shape = {20, 27, 4, n_kv_heads, is_causal ? 0 : 2, 2, is_pre_norm, is_pre_norm ? 1 : 2,
-                   41, 37, 20 / 4 + is_causal, is_causal, is_causal, is_causal, is_causal, 1e-5f,
-                   2.0f};
+                   41, 37, 20 / 4 + is_causal, is_causal, is_causal, is_causal, is_causal,
+                   is_joint, 1e-5f, 2.0f};
     if (is_joint) shape.n_target_tokens = shape.n_source_tokens;
     auto folder = std::make_unique<Folder>(shape, is_joint);
     const int n_positions = 120;

@@ -23,9 +23,13 @@ Rule = Callable[["Tensor", Sequence[History], Request, int], None]
 NEVER = float("-inf")
 
 
-def has_rules(request: Request) -> bool:
-    """Whether any rule is asked for."""
-    return any(is_asked_for(request) for is_asked_for, _ in RULES)
+def has_rules(request: Request, *, beside_shortest: bool = False) -> bool:
+    """Whether any rule is asked for; or any beside that of the shortest length."""
+    return any(
+        is_asked_for(request)
+        for is_asked_for, rule in RULES
+        if not (beside_shortest and rule is _forbid_an_early_end)
+    )
 
 
 def apply_rules(

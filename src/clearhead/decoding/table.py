@@ -11,7 +11,6 @@ Each row of `candidates` is ranked; ends among the first `n_beams` are answers, 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +35,7 @@ def is_simple(request: Request) -> bool:
         and request.is_wrong is None
         and request.is_enough is None
         and request.log is None
-        and not has_rules(replace(request, config=replace(request.config, min_length=0)))
+        and not has_rules(request, beside_shortest=True)
     )
 
 

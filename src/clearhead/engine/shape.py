@@ -36,7 +36,7 @@ def shape_of(config: AnyConfig) -> Shape:
             n_kv_heads=config.kv_heads, n_decoder_layers=config.n_layers, is_pre_norm=True,
             n_source_tokens=config.n_tokens, n_target_tokens=config.n_tokens,
             d_head=config.head_width, is_causal=True, is_rotary=True, is_rms_norm=True,
-            is_gated=True, norm_eps=config.norm_eps, embedding_scale=1.0,
+            is_gated=True, is_tied=config.is_tied, norm_eps=config.norm_eps, embedding_scale=1.0,
         )  # fmt: skip
     block = config.block
     return Shape(
@@ -45,6 +45,6 @@ def shape_of(config: AnyConfig) -> Shape:
         n_decoder_layers=config.n_decoder_layers, is_pre_norm=block.norm == "pre",
         activation=ACTIVATIONS[block.activation], n_source_tokens=config.n_source_tokens,
         n_target_tokens=config.n_target_tokens, d_head=block.d_model // block.n_heads,
-        is_gated=block.activation == "swiglu", norm_eps=1e-5,
+        is_gated=block.activation == "swiglu", is_tied=True, norm_eps=1e-5,
         embedding_scale=block.d_model**0.5,
     )  # fmt: skip

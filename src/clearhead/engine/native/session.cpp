@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "transformer.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr int kMorePlaces = 32;
 constexpr int kManyRows = 48;  // whose logits are computed together
+constexpr int kSpare = 8;      // more tokens than asked for have their logits computed again
 
 // Where a vector of the right size is: as large as asked for, its old content of no interest.
 float* room(std::vector<float>& v, int64_t n) {
@@ -27,6 +29,16 @@ void embed(const Shape& shape, const std::vector<float>& embedding, int token,
     if (shape.is_rotary) return;
     const float* position = positions.data() + place * d;
     for (int j = 0; j < d; ++j) x[j] += position[j];
+}
+
+// Four sums side by side, always in the same order.
+float dot(const float* a, const float* b, int n) {
+    float sums[4] = {};
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int j = 0; j < 4; ++j) sums[j] += a[i + j] * b[i + j];
+    for (; i < n; ++i) sums[0] += a[i] * b[i];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 void add_to(float* x, const float* y, int64_t n) {
@@ -208,12 +220,43 @@ void Session::best(const int32_t* tokens, int k, int32_t* best_tokens, float* lo
         float* logits = room(worker_.logits, static_cast<int64_t>(n) * n_tokens);
         model_.output_->run(kernels, worker_.team, worker_.bytes, x, n, logits);
         worker_.team.divide(n, [&](int begin, int end) {
-            for (int64_t m = begin; m < end; ++m)
-                kernels.best(logits + m * n_tokens, n_tokens, k, best_tokens + (first + m) * k,
-                             log_probs + (first + m) * k);
+            for (int64_t m = begin; m < end; ++m) {
+                int32_t* tokens_of = best_tokens + (first + m) * k;
+                float* log_probs_of = log_probs + (first + m) * k;
+                const float* row = logits + m * n_tokens;
+                if (model_.exact_output_)
+                    best_exactly(row, x + m * model_.shape.d_model, k, tokens_of, log_probs_of);
+                else
+                    kernels.best(row, n_tokens, k, tokens_of, log_probs_of);
+            }
         });
     }
     end_step();
+}
+
+// Logits from bytes say which tokens may be the best; the logits of these few are computed again from
+// floats, and their part of the sum of all probabilities with them.
+void Session::best_exactly(const float* logits, const float* x, int k, int32_t* tokens,
+                           float* log_probs) const {
+    int n_tokens = model_.shape.n_target_tokens, d = model_.shape.d_model;
+    int n_some = std::min(k + kSpare, n_tokens);
+    std::vector<int32_t> some(n_some);
+    std::vector<float> rough(n_some);
+    model_.kernels.best(logits, n_tokens, n_some, some.data(), rough.data());
+    std::vector<std::pair<float, int32_t>> exact;  // negative, so that the largest comes first
+    double more = 0.0;
+    for (int i = 0; i < n_some; ++i) {
+        float logit = dot(model_.exact_output_ + static_cast<int64_t>(some[i]) * d, x, d);
+        float log_prob = rough[i] + (logit - logits[some[i]]);
+        more += std::exp(static_cast<double>(log_prob)) - std::exp(static_cast<double>(rough[i]));
+        exact.push_back({-log_prob, some[i]});
+    }
+    std::partial_sort(exact.begin(), exact.begin() + k, exact.end());
+    float log_total = static_cast<float>(std::log1p(more));
+    for (int i = 0; i < k; ++i) {
+        tokens[i] = exact[i].second;
+        log_probs[i] = -exact[i].first - log_total;
+    }
 }
 
 void Session::step(const int32_t* tokens, float* logits) {

@@ -100,6 +100,8 @@ Transformer::Transformer(const Shape& s, const Tensors& tensors, Precision preci
     auto target = tensors.maybe("target_embedding", n_target, d);  // none: that of the source
     if (target.data) target_embedding_ = copy_of(target);
     output_ = linear_of(tensors, "output", "", d, n_target, 0, n_target, precision);
+    if (precision == Precision::int8 && shape.is_tied)
+        exact_output_ = target_embedding_.empty() ? source_embedding_.data() : target_embedding_.data();
 }
 
 void Transformer::set_positions(const float* vectors, int n) {

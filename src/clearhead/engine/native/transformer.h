@@ -19,6 +19,7 @@ struct Shape {
     int is_rotary;    // positions turn queries and keys; otherwise they are added to the tokens
     int is_rms_norm;  // otherwise LayerNorm
     int is_gated;     // SwiGLU instead of the activation
+    int is_tied;      // the output has the weights of the embedding
     float norm_eps, embedding_scale;
     int d_q() const { return n_heads * d_head; }
     int d_kv() const { return n_kv_heads * d_head; }
@@ -84,6 +85,7 @@ class Transformer {
     Norm encoder_norm_, decoder_norm_;
     std::vector<float> source_embedding_, target_embedding_, positions_;
     std::unique_ptr<Linear> output_;
+    const float* exact_output_ = nullptr;  // where bytes are used, and floats are there as well
     int n_positions_ = 0;
 };
 
@@ -121,6 +123,8 @@ class Session {
     const float* decode(const int32_t* tokens, const Row* rows, int n);
     void self_attention(int layer, const Row* rows, int n);
     void cross_attention(int layer, const Row* rows, int n);
+    void best_exactly(const float* logits, const float* x, int k, int32_t* tokens,
+                      float* log_probs) const;
     void feed_forward(const Block& block, const float* in, int n, float* out);
     void turn(float* heads, int n_heads, int place) const;
 
