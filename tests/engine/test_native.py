@@ -250,3 +250,5 @@ def test_what_the_engine_cannot_do_is_told(library: ctypes.CDLL) -> None:
         NativeModel(make(), library, kernels="abacus")
     with pytest.raises(ConfigError, match="does not know learned positions"):
         NativeModel(make(changes={"positions": "learned"}), library)
+    with pytest.raises(InputError, match="a token is outside the vocabulary"):
+        NativeModel(make(), library).start(torch.tensor([[5, N_TOKENS]]))

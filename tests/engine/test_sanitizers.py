@@ -1,7 +1,9 @@
 """Builds that watch memory, undefined behaviour and threads have nothing to report."""
 
+import os
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,10 +23,22 @@ def test_nothing_is_reported(watched: str, tmp_path: Path) -> None:
         pytest.skip("there is no C++ compiler")
     sanitizers = [f"-fsanitize={watched}", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
     program = tmp_path / "sanitize"
-    sources = [str(path) for path in (MAIN, *sorted(NATIVE.glob("*.cpp")))]
-    build = [compiler, *FLAGS, *sanitizers, f"-I{NATIVE}", *sources, "-o", str(program)]
-    done = subprocess.run(build, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+
+    def call(*arguments: str | Path) -> None:
+        command = [compiler, *FLAGS, *sanitizers, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+    sources = [MAIN, *sorted(NATIVE.glob("*.cpp"))]
+    objects = [tmp_path / f"{source.stem}.o" for source in sources]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # each compiler is a process of its own
+        steps = [
+            pool.submit(call, "-c", f"-I{NATIVE}", source, "-o", made)
+            for source, made in zip(sources, objects, strict=True)
+        ]
+        for step in steps:
+            step.result()
+    call(*objects, "-o", program)
     run = subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=600)
     if "unexpected memory mapping" in run.stderr:  # of the thread sanitizer, on some systems
         pytest.skip("the sanitizer cannot work with the memory of this system")

@@ -24,6 +24,8 @@ float* room(std::vector<float>& v, int64_t n) {
 void embed(const Shape& shape, const std::vector<float>& embedding, int token,
            const std::vector<float>& positions, int place, float* x) {
     int64_t d = shape.d_model;
+    if (token < 0 || token * d >= static_cast<int64_t>(embedding.size()))
+        throw std::runtime_error("a token is outside the vocabulary");
     const float* vector = embedding.data() + token * d;
     for (int j = 0; j < d; ++j) x[j] = vector[j] * shape.embedding_scale;
     if (shape.is_rotary) return;
