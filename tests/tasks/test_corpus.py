@@ -6,7 +6,7 @@ import pytest
 
 from clearhead.data import open_pairs
 from clearhead.data.phrasebook import phrasebook
-from clearhead.errors import InputError
+from clearhead.errors import ConfigError, InputError
 from clearhead.tasks.corpus import survey, write_tokens
 from clearhead.tasks.plan import Facts, make_plan
 
@@ -64,3 +64,38 @@ def test_tokens_are_those_of_the_training_pairs(tmp_path: Path) -> None:
     assert texts == [(pair.source, pair.target) for pair in corpus]
     write_tokens(corpus, plan, tmp_path, lambda kind, facts: told.append(kind))
     assert told == ["tokenizer"]  # the second time they are there
+
+
+def test_copies_are_the_same_pairs_in_other_pieces(tmp_path: Path) -> None:
+    corpus = survey(open_pairs([write(tmp_path / "all.tsv", PAIRS)]))
+    settings = {"n_copies": 3, "subword_dropout": 0.2}
+    plan, _ = make_plan(Facts(corpus.n_pairs, corpus.n_characters), settings=settings)
+    tokenizer, shards = write_tokens(corpus, plan, tmp_path, lambda kind, facts: None)
+    n = corpus.n_pairs
+    assert len(shards) == 3 * n
+    n_other = 0
+    for number, pair in enumerate(corpus):
+        copies = [shards[number + n * copy] for copy in range(3)]
+        for source, target in copies:
+            assert tokenizer.decode(source.tolist()) == pair.source
+            assert tokenizer.decode(target.tolist()) == pair.target
+        assert copies[0][0].tolist() == tokenizer.encode(pair.source)
+        n_other += copies[1][1].tolist() != copies[2][1].tolist()
+    assert n_other > n / 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_copies": 2}, "n_copies=2 and subword_dropout=0.0 belong together"),
+        ({"subword_dropout": 0.1}, "n_copies=1 and subword_dropout=0.1 belong together"),
+        ({"n_copies": 0}, "n_copies=0 must be at least 1"),
+        (
+            {"n_copies": 2, "subword_dropout": 0.1, "tokenizer": "char"},
+            "subword_dropout is for bpe, not for tokenizer=char",
+        ),
+    ],
+)
+def test_copies_without_other_pieces_are_refused(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        make_plan(Facts(1000, 50_000), settings=settings)

@@ -108,7 +108,7 @@ def test_lengths_of_training_say_how_long_texts_may_be(tmp_path: Path) -> None:
     with ShardWriter(tmp_path / "tokens", 100) as writer:
         for n in [*[5] * 30, 9, 40]:
             writer.add([7] * n, [8] * (2 * n + 10))
-    lengths = describe_lengths(Shards(tmp_path / "tokens"))
+    lengths = describe_lengths(Shards(tmp_path / "tokens"), 32)
     assert lengths == {"p95": 6, "longest": 40, "ratio": 2.0}
     card = {"data": {"lengths": lengths}}
     assert longest_in(card) == 40

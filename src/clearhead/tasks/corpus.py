@@ -13,6 +13,7 @@ from clearhead.data.shards import Shards, ShardWriter
 from clearhead.errors import InputError
 from clearhead.tasks.plan import Plan
 from clearhead.text import Tokenizer
+from clearhead.text.splits import Splitter
 
 __all__ = ["Corpus", "Tell", "survey", "write_tokens"]
 
@@ -115,11 +116,14 @@ def write_tokens(corpus: Corpus, plan: Plan, folder: Path, tell: Tell) -> tuple[
         tokenizer = Tokenizer.train(texts, plan.tokenizer, plan.n_vocabulary)
         tokenizer.save(tokenizer_path)
         with ShardWriter(shards_path, tokenizer.n_tokens) as writer:
-            for some in _groups(corpus):
-                sources = tokenizer.encode_batch([pair.source for pair in some])
-                targets = tokenizer.encode_batch([pair.target for pair in some])
-                for source, target in zip(sources, targets, strict=True):
-                    writer.add(source, target)
+            for copy in range(plan.n_copies):
+                # The first copy is in the pieces that will be used, the others are in other ones.
+                how = Splitter(tokenizer, plan.subword_dropout, copy) if copy else tokenizer
+                for some in _groups(corpus):
+                    sources = how.encode_batch([pair.source for pair in some])
+                    targets = how.encode_batch([pair.target for pair in some])
+                    for source, target in zip(sources, targets, strict=True):
+                        writer.add(source, target)
     return Tokenizer.load(tokenizer_path), Shards(shards_path)
 
 

@@ -16,13 +16,13 @@ SOME: Final = 10
 """So many tokens are always allowed: the lengths of short sentences say little about each other."""
 
 
-def describe_lengths(shards: "Shards") -> dict[str, int | float]:
-    """Lengths of the training pairs in tokens, for the card.
+def describe_lengths(shards: "Shards", n_pairs: int) -> dict[str, int | float]:
+    """Lengths of the first pairs in tokens, for the card; copies in other pieces come after them.
 
     Of the sources, 95 % are not longer than `p95`, and none than `longest`. Of the targets, 99.9 %
     are not longer than `ratio` times their source and 10 tokens.
     """
-    sources, targets = shards.lengths[:, 0], shards.lengths[:, 1]
+    sources, targets = shards.lengths[:n_pairs, 0], shards.lengths[:n_pairs, 1]
     ratio = np.percentile((targets - SOME) / np.maximum(sources, 1), 99.9)
     return {
         "p95": int(np.percentile(sources, 95)),

@@ -36,6 +36,10 @@ class Plan(Config):
     n_vocabulary: int
     n_batch_tokens: int
     smoothing: float = 0.1
+    subword_dropout: float = 0.0
+    """The share of merges that are left out at random, so that words are seen in several pieces."""
+    n_copies: int = 1
+    """How many times each pair is on disk, every time but the first in other pieces."""
     model: TransformerConfig
     training: TrainingConfig = field(default_factory=TrainingConfig)
 
@@ -47,8 +51,18 @@ class Plan(Config):
                 f"n_vocabulary={self.n_vocabulary} and n_batch_tokens={self.n_batch_tokens} must "
                 f"be at least 1"
             )
-        if not 0 <= self.smoothing < 1:
-            raise ConfigError(f"smoothing={self.smoothing} must be at least 0 and below 1")
+        for name in ("smoothing", "subword_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)} must be at least 0 and below 1")
+        if self.subword_dropout > 0 and self.tokenizer != "bpe":
+            raise ConfigError(f"subword_dropout is for bpe, not for tokenizer={self.tokenizer}")
+        if self.n_copies < 1:
+            raise ConfigError(f"n_copies={self.n_copies} must be at least 1")
+        if (self.n_copies > 1) != (self.subword_dropout > 0):
+            raise ConfigError(
+                f"n_copies={self.n_copies} and subword_dropout={self.subword_dropout} belong "
+                "together: copies differ only in their pieces"
+            )
 
 
 @dataclass(frozen=True)

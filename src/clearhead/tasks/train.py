@@ -114,7 +114,7 @@ def _begin_card(corpus: Corpus, plan: Plan, forecast: Forecast, shards: Shards) 
         "task": "translate",
         "languages": list(corpus.report.names),
         "n_parameters": forecast.n_parameters,
-        "data": {**data, "lengths": describe_lengths(shards)},
+        "data": {**data, "lengths": describe_lengths(shards, corpus.n_pairs)},
         "held_out": {"validation": len(corpus.validation), "test": len(corpus.test)},
         "plan": plan.to_dict(),
         "forecast": asdict(forecast),
@@ -210,7 +210,7 @@ def _measured_plan(
         facts = replace(facts, n_tokens=tokenizer.n_tokens)
         plan, _ = make_plan(facts, size=size, settings=wish.settings)
         batches = Batches(shards, plan.n_batch_tokens, plan.training.seed)
-        facts = replace(facts, n_batches=batches.n_batches(0))
+        facts = replace(facts, n_batches=max(1, batches.n_batches(0) // plan.n_copies))
         speed = _try(plan, batches, device, tell)
         plan, reasons = make_plan(
             facts, size=size, seconds=wish.seconds, speed=speed, settings=wish.settings

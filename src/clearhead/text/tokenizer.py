@@ -67,6 +67,11 @@ class Tokenizer:
         return cls(learn(texts, kind, n_tokens, tags), kind, languages)
 
     @property
+    def rules(self) -> tokenizers.Tokenizer:
+        """The same tokenizer as an object of the library beneath."""
+        return self._rules
+
+    @property
     def n_tokens(self) -> int:
         """How many tokens there are, special ones included."""
         return len(self._pieces)
