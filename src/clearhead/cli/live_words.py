@@ -32,6 +32,8 @@ LABELS = {
     "model.block.d_ff": ("feed-forward width", "{}"),
     "model.block.n_heads": ("attention", "{} heads"),
     "model.block.dropout": ("dropout", "{}"),
+    "subword_dropout": ("merges left out", "{}"),
+    "n_copies": ("each pair", "{} times"),
     "smoothing": ("label smoothing", "{}"),
     "training.n_steps": ("length", "{} steps at most"),
     "training.validate_every": ("validation", "every {} steps"),
@@ -47,7 +49,7 @@ LABELS = {
 }
 """Setting → what it is called in the plan, and how its value is said."""
 GROUPS = {
-    "data": ("tokenizer", "n_vocabulary", "n_batch_tokens"),
+    "data": ("tokenizer", "n_vocabulary", "n_batch_tokens", "subword_dropout", "n_copies"),
     "model": tuple(key for key in LABELS if key.startswith("model.")),
     "training": ("smoothing", *(key for key in LABELS if key.startswith("training."))),
 }
