@@ -103,8 +103,6 @@ def test_the_lens_after_the_last_block_is_the_model() -> None:
 
 def test_patching_restores_the_clean_run_where_the_difference_is() -> None:
     clean, changed = pair("The old dog."), pair("The red dog.")
-    if len(clean.source) != len(changed.source):
-        pytest.skip("the two words have not as many pieces")
     effects = patch_positions(clean, changed, 1)
     assert effects.shape == (1, len(clean.source))
     heads = patch_heads(clean, changed, 1)

@@ -189,6 +189,8 @@ def test_bad_input_gets_one_sentence(folder: Path, tmp_path: Path) -> None:
         ([TEXT, "--out", tmp_path / "no" / "x.svg"], "cannot be written: No such file"),
         ([TEXT, "A house"], "this view shows one text, and 2 were given"),
         (["  "], "need at least one word"),
+        ([" ", "--view", "tree"], "shows the search for one sentence, not ' '"),
+        (["A dog.\nA house.", "--view", "steps"], "shows the search for one sentence"),
     ]
     for arguments, message in wrong:
         result = look(folder, *arguments)

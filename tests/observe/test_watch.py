@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from clearhead.decoding import DecodingConfig
 from clearhead.errors import InputError
 from clearhead.models import Llama, LlamaConfig
 from clearhead.observe import Seen, Steps, Value, watch
@@ -205,8 +204,7 @@ def test_a_decoder_by_itself_can_be_watched() -> None:
     assert seen.steps(name)[2].labels("key") == ["5", "6", "7", "8", "9"]
 
 
-def test_a_config_is_no_setting_of_watching(translator: Translator) -> None:
-    """The engine steps aside while a watched run is decoded, for every kind of request."""
+def test_a_search_by_rules_can_be_watched(translator: Translator) -> None:
     with translator.watch(CROSS.format(0)) as seen:
-        translator("A dog.", n_beams=DecodingConfig().n_beams, no_repeat=2, max_length=4)
+        translator("A dog.", no_repeat=2, max_length=4)
     assert len(seen.steps(CROSS.format(0))) >= 1

@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from clearhead.decoding import SearchLog
 from clearhead.errors import InputError
 from clearhead.observe import views
 from clearhead.observe.forced import Forced, force
@@ -38,6 +39,13 @@ class _Wish:
     def answer(self) -> str:
         """What is written: the given target, or what the model answers."""
         return self.target or self.translator(self.text, n_beams=self.n_beams).text
+
+    def search(self) -> SearchLog:
+        """How the answer to the text was found."""
+        log = self.translator(self.text, n_beams=self.n_beams, log=True).search
+        if log is None:
+            raise InputError(f"this view shows the search for one sentence, not {self.text[:30]!r}")
+        return log
 
     def pair(self) -> Forced:
         """The text with what is written, ready to be looked at."""
@@ -75,10 +83,7 @@ def _heads(wish: _Wish) -> Picture:
 
 
 def _tree(wish: _Wish) -> Picture:
-    found = wish.translator(wish.text, n_beams=wish.n_beams, log=True)
-    if found.search is None:
-        raise InputError("a tree is that of one sentence: give a shorter text")
-    return views.tree_view(found.search, wish.translator.tokenizer.tokens, wish.text)
+    return views.tree_view(wish.search(), wish.translator.tokenizer.tokens, wish.text)
 
 
 def _layers(wish: _Wish) -> Picture:
@@ -100,10 +105,7 @@ def _positions(wish: _Wish) -> Picture:
 
 
 def _steps(wish: _Wish) -> Picture:
-    found = wish.translator(wish.text, n_beams=wish.n_beams, log=True)
-    if found.search is None:
-        raise InputError("steps are those of one sentence: give a shorter text")
-    return views.steps_view(found.search, wish.translator.tokenizer.tokens, wish.text)
+    return views.steps_view(wish.search(), wish.translator.tokenizer.tokens, wish.text)
 
 
 def _norms(wish: _Wish) -> Picture:

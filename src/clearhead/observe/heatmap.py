@@ -21,8 +21,9 @@ def heatmap_svg(
     *,
     title: str,
     note: str = "",
+    ends: tuple[str, str] = ("0", "1"),
 ) -> str:
-    """Draw weights from 0 to 1; row names stand on the left, column names on top."""
+    """Draw weights from 0 to 1 (`ends` in the legend), with names on the left and on top."""
     if len(weights) != len(rows) or any(len(row) != len(columns) for row in weights):
         raise InputError(f"the weights must be {len(rows)} rows of {len(columns)} numbers")
     largest = max(len(rows), len(columns))
@@ -47,7 +48,7 @@ def heatmap_svg(
         parts.append(svg.text(left - 10, y, name, f'font-size="{size}" text-anchor="end"'))
     draw = _cells if cell == CELL else runs
     parts += draw(weights, left, top, cell)
-    parts += svg.legend(left, top + cell * len(rows) + 16)
+    parts += svg.legend(left, top + cell * len(rows) + 16, ends)
     return svg.document(width, height, title, parts)
 
 

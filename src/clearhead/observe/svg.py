@@ -65,14 +65,14 @@ def colour(share: float) -> str:
     )
 
 
-def legend(x: float, y: float, largest: float = 1.0) -> list[str]:
+def legend(x: float, y: float, ends: tuple[str, str] = ("0", "1")) -> list[str]:
     """The scale of colours with its two ends."""
     steps = [rect(x + 24 + 14 * step, y, 14, 12, colour(step / 10)) for step in range(11)]
     small = 'font-size="12" fill="#555"'
     return [
-        text(x, y + 11, "0", small),
+        text(x, y + 11, ends[0], small),
         *steps,
-        text(x + 24 + 160, y + 11, f"{largest:g}", small),
+        text(x + 24 + 160, y + 11, ends[1], small),
     ]
 
 

@@ -231,11 +231,11 @@ def positions_view(d_model: int, n_positions: int = 32, n_shown: int = 48) -> Pi
     table = sinusoids(n_positions, d_model)[:, :n_shown]
     shares = ((table + 1) / 2).tolist()
     title = "Positions: sine and cosine of ever slower waves"
-    note = f"the first {table.shape[1]} of {d_model} numbers; 0 stands for −1, 1 for 1"
+    note = f"the first {table.shape[1]} of {d_model} numbers of each position"
     rows, names = [str(n) for n in range(n_positions)], [str(n) for n in range(table.shape[1])]
     return Picture(
         title,
-        heatmap_svg(shares, rows, names, title=title, note=note),
+        heatmap_svg(shares, rows, names, title=title, note=note, ends=("−1", "1")),
         f"{title}\n{note}\n\n{blocks([row[:24] for row in shares], rows, names[:24])}",
         {"vectors": table.tolist()},
     )

@@ -56,7 +56,7 @@ class Translator:
 
     @classmethod
     def load(cls, folder: str | Path, precision: Wanted = "auto") -> Translator:
-        """Open a model folder; `precision` is that of the engine, see `engine.choose`."""
+        """Open a model folder; `precision` is that of the engine, see `engine.choice`."""
         found = open_folder(Path(folder))
         try:
             native, choice = choose(found.source(), precision)

@@ -10,7 +10,7 @@
 namespace clearhead {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kFewRows = 16, kManyRows = 32;  // for one thread
+constexpr int kFewRows = 16, kGroupRows = 32;  // for one thread
 
 Answers search_all(Transformer& model, const SearchSettings& settings, const int32_t* tokens,
                    const int32_t* lengths, const int32_t* max_lengths, int n) {
@@ -30,7 +30,7 @@ Answers search_all(Transformer& model, const SearchSettings& settings, const int
         return Search(session, settings, max_lengths + first, n_some, own).run();
     };
     int n_threads = model.worker.team.size(), n_rows = n * settings.n_beams;
-    int n_groups = std::min(n, n_threads * std::max(1, n_rows / (n_threads * kManyRows)));
+    int n_groups = std::min(n, n_threads * std::max(1, n_rows / (n_threads * kGroupRows)));
     if (n_rows < kFewRows * n_threads || n_groups < n_threads)
         return search(model.worker, tokens, 0, n);
     std::vector<int64_t> places(n + 1, 0);
