@@ -143,3 +143,13 @@ def test_wrong_places_are_refused(translator: Translator) -> None:
         translator.edit({WEIGHTS: replace(torch.zeros(3), head=0, query=0)}),
     ):
         logits(translator)
+
+
+def test_two_patterns_may_fit_one_place(translator: Translator) -> None:
+    edits = {"encoder.blocks.0.*.weights": zero(head=0), WEIGHTS: put(0.5, head=1)}
+    with translator.edit(edits), watch(translator.model, WEIGHTS) as seen:
+        logits(translator)
+    value = seen[WEIGHTS]
+    assert isinstance(value, Value)
+    assert (value.tensor[0] == 0).all()
+    assert (value.tensor[1] == 0.5).all()

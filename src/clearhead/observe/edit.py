@@ -71,12 +71,15 @@ def edit(
 ) -> Iterator[None]:
     """Let these edits act on what passes their places (names or patterns), while the block runs."""
     editor = _Editor(model, Labels(model, decode))
-    handlers: dict[Tap, Callable[[Tensor], Tensor]] = {}
+    by_tap: dict[Tap, list[Edit]] = {}  # several patterns may fit one place
     for pattern, given in edits.items():
         some = [given] if isinstance(given, Edit) else list(given)
         for name, tap in find_points(model, [pattern]).items():
             editor.check(name, tap, some)
-            handlers[tap] = partial(editor.act, name, tap.axes, some)
+            by_tap.setdefault(tap, []).extend(some)
+    handlers = {
+        tap: partial(editor.act, editor.names[tap], tap.axes, some) for tap, some in by_tap.items()
+    }
     with listen(editor.listeners(handlers), after_others=True):
         yield
     editor.refuse_idle(handlers)
