@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from clearhead.errors import InputError, nearest
-from clearhead.layers.tap import ROWS, Tap, listen
+from clearhead.layers.tap import Tap, listen
 from clearhead.models import Model
 from clearhead.observe.labels import Labels
 from clearhead.observe.points import find_points
@@ -70,7 +70,7 @@ def edit(
     decode: Callable[[Sequence[int]], list[str]] | None = None,
 ) -> Iterator[None]:
     """Let these edits act on what passes their places (names or patterns), while the block runs."""
-    editor = _Editor(model, Labels(model, decode))
+    editor = _Editor(Labels(model, decode))
     by_tap: dict[Tap, list[Edit]] = {}  # several patterns may fit one place
     for pattern, given in edits.items():
         some = [given] if isinstance(given, Edit) else list(given)
@@ -86,8 +86,8 @@ def edit(
 
 
 class _Editor:
-    def __init__(self, model: Model, labels: Labels) -> None:
-        self.model, self.labels = model, labels
+    def __init__(self, labels: Labels) -> None:
+        self.labels = labels
         self.met: set[str] = set()
         self.changed: set[str] = set()
         self.names: dict[Tap, str] = {}
@@ -105,23 +105,15 @@ class _Editor:
         self, handlers: Mapping[Tap, Callable[[Tensor], Tensor]]
     ) -> dict[Tap, Callable[[Tensor], Tensor]]:
         """The edits, and before them the tokens that name places."""
-        found: dict[Tap, Callable[[Tensor], Tensor]] = {ROWS: self._hear_rows}
-        for stream in {*self.model.streams("encoder."), *self.model.streams("decoder.")}:
-            tap = self.model.get_submodule(f"{stream}.tokens")
-            assert isinstance(tap, Tap)
-            found[tap] = partial(self._hear_tokens, stream, handlers.get(tap))
-        return {**handlers, **found}
+        by_name = {self.names[tap]: handler for tap, handler in handlers.items()}
 
-    def _hear_rows(self, rows: Tensor) -> Tensor:
-        self.labels.hear_rows(rows)
-        return rows
+        def hear(stream: str, tokens: Tensor) -> Tensor:
+            change = by_name.get(f"{stream}.tokens")
+            tokens = tokens if change is None else change(tokens)
+            self.labels.hear_tokens(stream, tokens)
+            return tokens
 
-    def _hear_tokens(
-        self, stream: str, change: Callable[[Tensor], Tensor] | None, tokens: Tensor
-    ) -> Tensor:
-        tokens = tokens if change is None else change(tokens)
-        self.labels.hear_tokens(stream, tokens)
-        return tokens
+        return {**handlers, **self.labels.listeners(hear)}
 
     def act(self, name: str, axes: str, edits: Sequence[Edit], value: Tensor) -> Tensor:
         """What goes on from a place instead of `value`."""

@@ -1,14 +1,17 @@
 """Which tokens stand along the axes while a model runs, also while beams change places."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from torch import Tensor
 
+from clearhead.layers.tap import ROWS, Tap
 from clearhead.models import Model
 
 __all__ = ["Labels"]
 
 Decode = Callable[[Sequence[int]], list[str]]
+Handler = Callable[[Tensor], Tensor]
 
 
 class Labels:
@@ -39,13 +42,26 @@ class Labels:
             self.rows[stream] = [old + new for old, new in zip(before, rows, strict=True)]
         self.newest[stream] = tokens.shape[1]
 
-    def hear_rows(self, rows: Tensor) -> None:
+    def listeners(self, hear: Callable[[str, Tensor], Tensor]) -> dict[Tap, Handler]:
+        """What must be heard for the labels: the moves of rows, and the tokens of each stream.
+
+        `hear` gets a stream and its tokens, calls `hear_tokens`, and returns what goes on.
+        """
+        found: dict[Tap, Handler] = {ROWS: self._hear_rows}
+        for stream in {*self.model.streams("encoder."), *self.model.streams("decoder.")}:
+            tap = self.model.get_submodule(f"{stream}.tokens")
+            assert isinstance(tap, Tap)
+            found[tap] = partial(hear, stream)
+        return found
+
+    def _hear_rows(self, rows: Tensor) -> Tensor:
         """Rows were repeated, exchanged or dropped."""
         kept = rows.tolist()
         self.owners = [self.owners[row] for row in kept] if self.owners else []
         for stream, texts in self.rows.items():
             if stream != self.first or _n_streams(self.model) == 1:
                 self.rows[stream] = [texts[row] for row in kept]
+        return rows
 
     def of(self, point: str, axes: Sequence[str]) -> dict[str, list[list[str]]]:
         """The tokens along the axes of a place, row by row."""

@@ -21,7 +21,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from clearhead.errors import InputError, nearest
-from clearhead.layers.tap import ROWS, Tap, listen
+from clearhead.layers.tap import Tap, listen
 from clearhead.models import Model
 from clearhead.observe.labels import Labels
 from clearhead.observe.points import find_points
@@ -136,24 +136,16 @@ class _Watcher:
 
     def handlers(self, taps: Mapping[str, Tap]) -> dict[Tap, Callable[[Tensor], Tensor]]:
         """What listens where; a stream's tokens are heard even if nobody asked for them."""
-        found: dict[Tap, Callable[[Tensor], Tensor]] = {ROWS: self._hear_rows}
-        for stream in {*self.model.streams("encoder."), *self.model.streams("decoder.")}:
-            name = f"{stream}.tokens"
-            tap = self.model.get_submodule(name)
-            assert isinstance(tap, Tap)
-            found[tap] = partial(self._hear_tokens, stream, name in taps)
+        found = self.labels.listeners(self._hear_tokens)
         return found | {
             tap: partial(self._keep, name) for name, tap in taps.items() if tap not in found
         }
 
-    def _hear_rows(self, rows: Tensor) -> Tensor:
-        self.labels.hear_rows(rows)
-        return rows
-
-    def _hear_tokens(self, stream: str, is_wanted: bool, tokens: Tensor) -> Tensor:
+    def _hear_tokens(self, stream: str, tokens: Tensor) -> Tensor:
         self.labels.hear_tokens(stream, tokens)
         self._refuse_too_much(stream)
-        return self._keep(f"{stream}.tokens", tokens) if is_wanted else tokens
+        name = f"{stream}.tokens"
+        return self._keep(name, tokens) if name in self.axes else tokens
 
     def _refuse_too_much(self, stream: str) -> None:
         """What is about to pass must fit, too."""
