@@ -3,7 +3,6 @@
 import pytest
 
 from clearhead.decoding import DecodingConfig, Hypothesis, Request, SearchLog, generate
-from clearhead.errors import InputError
 from tests.decoding.scripted import BOS, EOS, PAD, random_model
 
 OPTIONS: list[dict[str, object]] = [
@@ -73,8 +72,3 @@ def test_every_candidate_has_one_fate(seed: int) -> None:
                 longest = request.config.normalise(node.total, request.max_length + 1)
                 assert longest <= max(n.score for n in log.nodes if n.fate == "finished")
         n_live = counts["kept"]
-
-
-def test_a_log_is_for_searches() -> None:
-    with pytest.raises(InputError, match="a log is that of a search"):
-        Request([5], 7, DecodingConfig(temperature=1.0), log=SearchLog())

@@ -1,14 +1,14 @@
-"""The search log: what a beam search considered, and why each candidate lived or died.
+"""The log: what a search considered, and why each candidate lived or died; what was drawn from.
 
-Nodes are written at the moment of selection, by the search itself, so the tree cannot disagree with
-the answer.
+Everything is written at the moment of selection, by the search itself, so that the log cannot
+disagree with the answer.
 """
 
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Fate", "Node", "SearchLog"]
+__all__ = ["Choice", "Fate", "Node", "SearchLog", "Stage"]
 
 Fate = Literal["kept", "pruned", "finished", "dropped"]
 
@@ -36,11 +36,35 @@ class Node:
     """Who took its place, or whom it could not beat."""
 
 
+@dataclass(frozen=True)
+class Stage:
+    """The probabilities of the candidates after a rule; the first are those of the model."""
+
+    rule: str
+    p: dict[int, float]
+    """Of each candidate; 0 for one that is ruled out."""
+    n_left: int
+    """How many tokens of the vocabulary are possible."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One token that was drawn, or taken because it was the most probable."""
+
+    row: int
+    """Which of the answers it belongs to."""
+    step: int
+    token: int
+    stages: list[Stage]
+
+
 @dataclass
 class SearchLog:
     """All candidates of one search, in the order in which they were considered."""
 
     nodes: list[Node] = field(default_factory=list)
+    choices: list[Choice] = field(default_factory=list)
+    """For greedy search and drawing: each token, and what every rule did to the candidates."""
     best: list[int] = field(default_factory=list)
     """The last node of each answer that was returned, the best first."""
 

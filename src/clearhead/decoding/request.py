@@ -79,6 +79,11 @@ class DecodingConfig(Config):
         """How many sequences are followed at once."""
         return self.n_best if self.temperature > 0 else self.n_beams
 
+    @property
+    def is_followed_singly(self) -> bool:
+        """Whether no sequence competes with another: greedy search, and drawing."""
+        return self.temperature > 0 or self.n_beams == 1
+
     def normalise(self, log_prob: Number, length: Any) -> Number:
         """Make log-probabilities of answers of different lengths comparable; also whole arrays.
 
@@ -107,7 +112,7 @@ class Request:
     is_enough: Test | None = None
     """Whether an answer is complete before its end, because it holds a stop text, say."""
     log: SearchLog | None = None
-    """Where a beam search writes what it considers."""
+    """Where it is written what was considered."""
 
     def __post_init__(self) -> None:
         """Refuse what no answer can satisfy."""
@@ -120,8 +125,6 @@ class Request:
                 f"the answer must begin with {len(self.prefix)} tokens and may have "
                 f"max_length={self.max_length}"
             )
-        if self.log is not None and self.config.temperature > 0:
-            raise InputError("a log is that of a search: set temperature to 0")
         if self.required and self.config.temperature > 0:
             raise InputError("required terms need beam search: set temperature to 0")
         if any(not term for term in self.required):

@@ -33,12 +33,17 @@ def has_rules(request: Request, *, beside_shortest: bool = False) -> bool:
 
 
 def apply_rules(
-    log_probs: Float[Tensor, "B V"], histories: Sequence[History], request: Request, eos: int
+    log_probs: Float[Tensor, "B V"],
+    histories: Sequence[History],
+    request: Request,
+    eos: int,
+    tell: Callable[[str, Tensor], None] = lambda *_: None,
 ) -> None:
-    """Let every rule that the request asks for change its rows, in place."""
+    """Let every rule that the request asks for change its rows, in place; `tell` hears of each."""
     for is_asked_for, rule in RULES:
         if is_asked_for(request):
             rule(log_probs, histories, request, eos)
+            tell(NAMES[rule], log_probs)
 
 
 def _penalise_repetition(
@@ -92,3 +97,11 @@ RULES: Final[tuple[tuple[Callable[[Request], bool], Rule], ...]] = (
     (lambda request: bool(request.prefix), _force_the_prefix),
 )
 """When a rule is wanted, and the rule; what must come is last, and stronger."""
+
+NAMES: Final[dict[Rule, str]] = {
+    _penalise_repetition: "repetition penalty",
+    _forbid_repeated_sequences: "no repeat",
+    _forbid_tokens: "forbidden",
+    _forbid_an_early_end: "shortest length",
+    _force_the_prefix: "prefix",
+}

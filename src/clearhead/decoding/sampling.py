@@ -6,7 +6,7 @@ Each sequence has its own random numbers, made from (seed, number of the sequenc
 does not depend on what else is decoded at the same time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -16,26 +16,39 @@ from torch import Tensor
 
 from clearhead.decoding.request import DecodingConfig, Hypothesis, Request
 
-__all__ = ["Samples", "shape_distribution"]
+__all__ = ["Samples", "shape_distribution", "shaping_steps"]
 
 
-def shape_distribution(
+Shaped = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+def shape_distribution(log_probs: NDArray[np.float64], config: DecodingConfig) -> Shaped:
+    """Return the tokens that may be drawn, the most probable first, and their probabilities."""
+    *_, (_, shaped) = shaping_steps(log_probs, config)
+    return shaped
+
+
+def shaping_steps(
     log_probs: NDArray[np.float64], config: DecodingConfig
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the tokens that may be drawn, the most probable first, and their probabilities.
+) -> Iterator[tuple[str, Shaped]]:
+    """What each setting leaves, one after the other.
 
     top-k and min-p look at the model's probabilities after temperature, top-p at what they leave.
     """
     scaled = log_probs / config.temperature
     order = np.argsort(-scaled, kind="stable")
-    if config.top_k:
-        order = order[: config.top_k]
     p = np.exp(scaled[order] - scaled[order[0]])  # the first one is 1
+    yield "temperature", (order, p / p.sum())
+    if config.top_k:
+        order, p = order[: config.top_k], p[: config.top_k]
+        yield "top-k", (order, p / p.sum())
     kept = p >= config.min_p
     kept &= p > 0
     order, p = order[kept], p[kept] / p[kept].sum()
+    if config.min_p:
+        yield "min-p", (order, p)
     n_kept = int(np.searchsorted(np.cumsum(p), config.top_p * (1 - 1e-12))) + 1
-    return order[:n_kept], p[:n_kept] / p[:n_kept].sum()
+    yield "top-p", (order[:n_kept], p[:n_kept] / p[:n_kept].sum())
 
 
 class Samples:
@@ -52,6 +65,9 @@ class Samples:
         self.log_probs: list[list[float]] = [[] for _ in range(n)]
         self.is_finished = [False] * n
         self.live = list(range(n))
+        self.was_live: list[int] = []
+        self.drawn: list[int | None] = []
+        """The sequences that lived before the last step, and what each has drawn in it."""
 
     @property
     def histories(self) -> list[tuple[int, ...]]:
@@ -64,8 +80,9 @@ class Samples:
         """Draw a token for each live sequence; return which rows live on."""
         assert log_probs is not None
         table = log_probs.to("cpu", torch.float64).numpy()
-        for i, row in zip(self.live, table, strict=True):
-            token = self._draw(i, row)
+        self.was_live = self.live
+        self.drawn = [self._draw(i, row) for i, row in zip(self.live, table, strict=True)]
+        for i, row, token in zip(self.live, table, self.drawn, strict=True):
             if token is None:  # nothing may be written: the sequence ends as it is
                 self.is_finished[i] = True
                 continue

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clearhead.decoding.beam import Beam
+from clearhead.decoding.choices import Stages, write_choices
 from clearhead.decoding.request import Hypothesis, Request
 from clearhead.decoding.rules import apply_rules, has_rules
 from clearhead.decoding.sampling import Samples
@@ -28,6 +29,8 @@ class Separate:
             Samples(request, eos) if request.config.temperature > 0 else Beam(request, eos)
             for request in requests
         ]
+        self._stages: dict[int, Stages] = {}
+        """Of each choice that is logged: what the rules did in this step."""
 
     @property
     def owners(self) -> NDArray[np.int64]:
@@ -65,7 +68,10 @@ class Separate:
         first = 0
         for choice, found, log_probs in self._candidates(logits):
             n_rows = len(choice.histories)
+            stages = self._stages.pop(id(choice), None)
             parents = choice.advance(found, log_probs)
+            if stages is not None:
+                write_choices(choice, stages)
             kept += [first + parent for parent in parents]
             first += n_rows
             if parents:
@@ -95,11 +101,16 @@ class Separate:
         for choice in self.choices:
             own = logits[first : first + len(choice.histories)]
             first += len(choice.histories)
-            if not choice.needs_all and not has_rules(choice.request):
+            is_told = choice.request.log is not None and choice.request.config.is_followed_singly
+            if not choice.needs_all and not has_rules(choice.request) and not is_told:
                 yield choice, _pairs(*best_tokens(own, choice.n_candidates)), None
                 continue
             log_probs = own.float() - own.float().logsumexp(-1, keepdim=True)
-            apply_rules(log_probs, choice.histories, choice.request, self.eos)
+            stages = Stages(log_probs, choice.histories) if is_told else None
+            told = stages.hear if stages else lambda *_: None
+            apply_rules(log_probs, choice.histories, choice.request, self.eos, told)
+            if stages is not None:
+                self._stages[id(choice)] = stages
             values, tokens = log_probs.topk(min(own.shape[1], choice.n_candidates), dim=-1)
             yield choice, _pairs(tokens, values), log_probs
 
