@@ -1,6 +1,5 @@
 """Points cost nothing: unobserved, a model runs the same operations as a copy without taps."""
 
-import ast
 import os
 import subprocess
 import sys
@@ -8,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import clearhead
-
-PACKAGE = Path(clearhead.__file__).parent
+from tests.properties.bare import PACKAGE, write_bare_copy
 
 # Runs in both copies: every operation of a forward with gradients (short sentences: plain
 # products), of a forward without (long sentences: the fused kernel), and of two steps.
@@ -38,74 +35,11 @@ for norm in ("post", "pre"):
 """
 
 
-class _RemoveTaps(ast.NodeTransformer):
-    """Rewrite a module as if it had never named a place: `self.scores(x)` becomes `x`."""
-
-    def __init__(self, names: set[str]) -> None:
-        self.names = names
-        self.n_removed = 0
-
-    def _is_tap(self, node: ast.expr) -> bool:
-        return (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == "self"
-            and node.attr in self.names
-        )
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if self._is_tap(node.func):
-            self.n_removed += 1
-            return self.visit(node.args[0])
-        self.generic_visit(node)
-        return node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if node.attr == "is_watched":
-            self.n_removed += 1
-            return ast.Constant(False)
-        if self._is_tap(node):
-            return ast.Constant(None)
-        self.generic_visit(node)
-        return node
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
-        values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-        if all(_makes_tap(value) for value in values):
-            return ast.Pass()
-        self.generic_visit(node)
-        return node
-
-
-def _makes_tap(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Tap"
-
-
-def _tap_names(tree: ast.Module) -> set[str]:
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            targets = node.targets[0]
-            left = targets.elts if isinstance(targets, ast.Tuple) else [targets]
-            right = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-            pairs = zip(left, right, strict=False)
-            names |= {t.attr for t, v in pairs if _makes_tap(v) and isinstance(t, ast.Attribute)}
-    return names
-
-
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a copy of the package from which every tap was taken out."""
     folder = tmp_path_factory.mktemp("bare")
-    n_removed = 0
-    for path in PACKAGE.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        remove = _RemoveTaps(_tap_names(tree))
-        copy = folder / "clearhead" / path.relative_to(PACKAGE)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(ast.unparse(ast.fix_missing_locations(remove.visit(tree))))
-        n_removed += remove.n_removed
-    assert n_removed > 30
+    assert write_bare_copy(folder) > 30
     return folder
 
 
@@ -146,6 +80,8 @@ def test_points_have_the_same_words_everywhere() -> None:
         "encoder.blocks.0.self_attention.weights",
         "decoder.blocks.3.cross_attention.scores",
         "decoder.blocks.1.feed_forward.hidden",
+        "decoder.cache.lengths",
+        "decoder.cache.bytes",
         "encoder.blocks.2.self_attention_residual.norm.output",
         "output.logits",
     ):

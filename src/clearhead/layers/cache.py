@@ -4,14 +4,17 @@ Memory: 2 · layers · rows · G · positions · d_head numbers. Fewer key/value
 (grouped queries) make it smaller by H / G.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from clearhead.errors import InputError
+from clearhead.layers.tap import Gauge
 
-__all__ = ["KeyValueCache"]
+__all__ = ["CacheGauges", "KeyValueCache"]
 
 CHUNK = 64
 
@@ -70,3 +73,16 @@ class KeyValueCache:
             self._room = larger
         assert self._room is not None
         return self._room
+
+
+class CacheGauges(nn.Module):
+    """How much the caches of a stack hold, to be watched: positions and bytes, block by block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lengths, self.bytes = Gauge("L"), Gauge("L")
+
+    def show(self, caches: Sequence[KeyValueCache]) -> None:
+        """After a step."""
+        self.lengths.show(lambda: torch.tensor([cache.length for cache in caches]))
+        self.bytes.show(lambda: torch.tensor([cache.n_bytes for cache in caches]))

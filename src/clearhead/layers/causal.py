@@ -1,14 +1,15 @@
 """A decoder by itself: what it reads is the beginning of what it writes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from clearhead.errors import InputError
 from clearhead.layers import masks
-from clearhead.layers.cache import KeyValueCache
+from clearhead.layers.cache import CacheGauges, KeyValueCache
 from clearhead.layers.stacks import Stack
 from clearhead.layers.tap import ROWS
 
@@ -17,6 +18,10 @@ __all__ = ["CausalStack", "CausalState", "move_padding"]
 
 class CausalStack(Stack):
     """Blocks of self-attention in which no position sees a later one."""
+
+    def __init__(self, blocks: Iterable[nn.Module], norm: nn.Module) -> None:
+        super().__init__(blocks, norm)
+        self.cache = CacheGauges()
 
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
         """All positions at once, as in training; padding after the end changes nothing before."""
@@ -38,6 +43,7 @@ class CausalStack(Stack):
         may_attend = state.may_attend(x.shape[1])
         for block, cache in zip(self.blocks, state.caches, strict=True):
             x = block(x, may_attend, cache)
+        self.cache.show(state.caches)
         return self.norm(x)
 
 

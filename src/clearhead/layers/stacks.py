@@ -14,7 +14,7 @@ from clearhead.errors import ConfigError, InputError
 from clearhead.layers import masks
 from clearhead.layers.attention import KeysValues
 from clearhead.layers.blocks import DecoderBlock, EncoderBlock
-from clearhead.layers.cache import KeyValueCache
+from clearhead.layers.cache import CacheGauges, KeyValueCache
 from clearhead.layers.norms import LayerNorm
 from clearhead.layers.tap import ROWS, Tap, remember_listeners
 
@@ -64,6 +64,7 @@ class Decoder(Stack):
 
     def __init__(self, config: BlockConfig, n_layers: int) -> None:
         super().__init__((DecoderBlock(config) for _ in range(n_layers)), _last_norm(config))
+        self.cache = CacheGauges()
 
     def forward(
         self,
@@ -102,6 +103,7 @@ class Decoder(Stack):
         may_attend = masks.causal(n_new, state.length + n_new, x.device) if n_new > 1 else None
         for block, memory, cache in zip(self.blocks, state.memories, state.caches, strict=True):
             x = block(x, memory, may_attend, state.may_attend_memory, cache)
+        self.cache.show(state.caches)
         return self.norm(x)
 
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from clearhead.errors import InputError
 from clearhead.shapes import axis_names
 
-__all__ = ["ROWS", "Tap", "is_heard", "listen", "points", "remember_listeners"]
+__all__ = ["ROWS", "Gauge", "Tap", "is_heard", "listen", "points", "remember_listeners"]
 
 Handler = Callable[[Tensor], Tensor]
 
@@ -54,6 +54,15 @@ class Tap(nn.Module):
     def extra_repr(self) -> str:
         """Show the axes in the printed module tree."""
         return self.axes
+
+
+class Gauge(Tap):
+    """A place that only shows something: what it shows can be watched, but nothing goes on."""
+
+    def show(self, make: Callable[[], Tensor]) -> None:
+        """Make the value, if anybody listens."""
+        if self.is_watched:
+            self(make())
 
 
 ROWS: Final = Tap("B")
