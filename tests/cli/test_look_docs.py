@@ -10,12 +10,12 @@ from click.testing import CliRunner
 
 from clearhead.cli import main
 from clearhead.cli.main import LOOKS
-from tests.cli.tiny_folder import write_folder
+from tests.cli.tiny_folder import SENTENCES, write_folder
 from tests.house.test_docs import blocks
 from tests.house.tree import ROOT
 
 PAGE = (ROOT / "docs/look.md").read_text(encoding="utf-8")
-COMMANDS_SHOWN, CODE = (body for kind, body in blocks(PAGE) if kind == "text")
+COMMANDS_SHOWN, *PROGRAMS = (body for kind, body in blocks(PAGE) if kind == "text")
 PROGRAM = ".venv/bin/clearhead "
 
 
@@ -24,6 +24,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reader")
     (folder / "demo").mkdir()
     write_folder(folder / "demo/model")
+    lines = "".join(f"{english}\t{hindi}\n" for english, hindi in [("en", "hi"), *SENTENCES])
+    (folder / "demo/phrasebook.tsv").write_text(lines, encoding="utf-8")
     return folder
 
 
@@ -43,10 +45,11 @@ def test_every_view_is_explained() -> None:
     assert [view for view in LOOKS if f"| `{view}` |" not in PAGE] == []
 
 
-def test_python_runs(folder: Path) -> None:
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_python_runs(number: int, folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", CODE],
+        [sys.executable, "-W", "error", "-c", PROGRAMS[number]],
         cwd=folder, capture_output=True, encoding="utf-8", timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "alignment" in done.stdout
+    assert ["head 2, query", "alignment", "top-k"][number] in done.stdout

@@ -54,6 +54,7 @@ CARD: dict[str, Any] = {
         "reason": "the score stopped rising",
         "seconds": 3000.0,
     },
+    "aligner": {"block": 0, "head": 1, "agreement": 0.824, "n_links": 1443},
     "scores": [
         {"name": "BLEU", "value": 41.256, "signature": "nrefs:1|case:mixed"},
         {"name": "chrF", "value": 62.34, "signature": "nrefs:1|nc:6"},

@@ -8,7 +8,8 @@ import torch
 from clearhead.errors import InputError
 from clearhead.layers.tap import Tap, listen
 from clearhead.models import Transformer, TransformerConfig
-from clearhead.observe import watch_cross_attention
+from clearhead.observe import CrossAttention, cross_attention
+from clearhead.observe.forced import force
 from clearhead.tasks import Translator
 from clearhead.text import Tokenizer
 
@@ -23,8 +24,12 @@ def translator() -> Translator:
     return Translator(Transformer(config), tokenizer, {})
 
 
+def look(translator: Translator, source: str, target: str) -> CrossAttention:
+    return cross_attention(force(translator.model, translator.tokenizer, source, target))
+
+
 def test_words_are_whole_and_rows_sum_to_one(translator: Translator) -> None:
-    seen = watch_cross_attention(translator.model, translator.tokenizer, SOURCE, TARGET)
+    seen = look(translator, SOURCE, TARGET)
     assert seen.source == [*SOURCE.split(), "<eos>"]
     assert seen.target == [*TARGET.split(), "<eos>"]
     assert seen.weights.shape == (4, 4, 6, 5)
@@ -54,17 +59,17 @@ def test_a_word_of_several_pieces_has_their_sum_and_their_mean(translator: Trans
     weights = own[0][0, 1]
     n_first = next(n for n, piece in enumerate(tokenizer.tokens(written)) if piece == "▁है")
     expected = weights[:n_first, :cut].sum(1).mean()
-    seen = watch_cross_attention(translator.model, translator.tokenizer, "ice-cream zq", "zq है")
+    seen = look(translator, "ice-cream zq", "zq है")
     assert seen.weights[2, 1, 0, 0] == pytest.approx(float(expected), abs=1e-6)
 
 
 def test_nothing_to_look_at_is_refused(translator: Translator) -> None:
     with pytest.raises(InputError, match="at least one word"):
-        watch_cross_attention(translator.model, translator.tokenizer, "  ", TARGET)
+        look(translator, "  ", TARGET)
 
 
 def test_sharpest_finds_the_head_that_decides(translator: Translator, tmp_path: Path) -> None:
-    seen = watch_cross_attention(translator.model, translator.tokenizer, SOURCE, TARGET)
+    seen = look(translator, SOURCE, TARGET)
     seen.weights[3, 2] = 0
     seen.weights[3, 2, :, 1] = 1
     assert seen.sharpest() == (3, 2)

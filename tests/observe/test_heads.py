@@ -7,7 +7,7 @@ import torch
 
 from clearhead.errors import InputError
 from clearhead.observe.forced import force
-from clearhead.observe.heads import Head, _facts, best_aligner, head_statistics
+from clearhead.observe.heads import _facts, head_statistics
 from clearhead.observe.words import mixture, word_paths
 from tests.tasks.small_translator import random_translator
 
@@ -24,21 +24,20 @@ def test_facts_of_known_weights() -> None:
     before[1:, :3] = torch.eye(3)
     before[0, 0] = 1
     weights = torch.stack([before, torch.eye(4), torch.full((4, 4), 0.25)])
-    entropy, largest, itself, previous, following, end, coverage = _facts(weights).T.tolist()
+    entropy, largest, itself, previous, following, end = _facts(weights).T.tolist()
     assert entropy == pytest.approx([0, 0, math.log(4)], abs=1e-5)
     assert largest == pytest.approx([1, 1, 0.25])
     assert itself == pytest.approx([1 / 3, 1, 0.25])
     assert previous == pytest.approx([2 / 3, 0, 0.25 * 2 / 3])
     assert following == pytest.approx([0, 0, 0.25])
     assert end == pytest.approx([0, 0, 0.25])
-    assert coverage == pytest.approx([2 / 3, 1, 1 / 3])
 
 
 def test_every_head_is_described_and_missing_ones_cost() -> None:
     heads = head_statistics(PAIRS, with_effects=True)
     model = TRANSLATOR.model
     assert len(heads) == 2 * (1 + 2 + 2)
-    assert all(0 <= head.largest <= 1 and 0 <= head.coverage <= 1 for head in heads)
+    assert all(0 <= head.largest <= 1 and head.alignment is None for head in heads)
     cross = next(head for head in heads if head.kind == "cross" and head.block == 1)
     weight = model.get_submodule("decoder.blocks.1.cross_attention.w_o").get_parameter("weight")
     kept = weight.detach().clone()
@@ -48,16 +47,8 @@ def test_every_head_is_described_and_missing_ones_cost() -> None:
     weight.data.copy_(kept)
     n = sum(len(pair.target) for pair in PAIRS)
     assert cross.effect == pytest.approx((whole - without) / n, abs=1e-5)
-    assert best_aligner(heads).kind == "cross"
     with pytest.raises(InputError, match="give at least one"):
         head_statistics([])
-
-
-def test_the_best_aligner_is_decided_and_leaves_nothing_out() -> None:
-    def head(number: int, largest: float, coverage: float) -> Head:
-        return Head("cross", 0, number, 0.0, largest, 0.0, 0.0, 0.0, 0.0, coverage)
-
-    assert best_aligner([head(0, 0.9, 0.2), head(1, 0.7, 0.9), head(2, 0.3, 1.0)]).head == 1
 
 
 def test_a_word_is_the_same_before_the_encoder_and_another_after() -> None:
@@ -80,9 +71,9 @@ def test_a_word_is_the_same_before_the_encoder_and_another_after() -> None:
 
 def test_a_mixture_has_the_models_weights() -> None:
     found = mixture(TRANSLATOR.model, TRANSLATOR.tokenizer, "The old dog", "dog", 0, 1)
-    assert found.words == ["▁The", "▁old", "▁dog", "<eos>"]
+    assert found.words == ["The", "old", "dog", "<eos>"]
     assert sum(found.weights) == pytest.approx(1.0, abs=1e-5)
     assert str(found).startswith("dog' = ")
-    assert f"{found.weights[1]:.2f}·▁old" in str(found)
+    assert f"{found.weights[1]:.2f}·old" in str(found)
     with pytest.raises(InputError, match="outside the encoder of 1 blocks with 2 heads"):
         mixture(TRANSLATOR.model, TRANSLATOR.tokenizer, "The dog", "dog", 1, 0)

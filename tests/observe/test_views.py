@@ -14,11 +14,12 @@ from clearhead.cli import main
 from clearhead.cli.look import VIEWS
 from clearhead.cli.main import LOOKS
 from clearhead.errors import InputError
-from clearhead.observe import heatmap_svg, svg, views
+from clearhead.observe import cross_attention, heatmap_svg, views
 from clearhead.observe.cost import costs
+from clearhead.observe.drawing import Picture, blocks, columns, svg
 from clearhead.observe.forced import force
-from clearhead.observe.picture import Picture
-from clearhead.observe.terminal import blocks, columns
+from clearhead.observe.heads import Kind
+from clearhead.observe.names import name_piece
 from clearhead.observe.words import word_paths
 from clearhead.tasks.folder import ModelFolder, save_folder
 from tests.tasks.small_translator import random_translator
@@ -42,7 +43,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_alignment_shows_the_weights() -> None:
-    picture = views.align_view(TRANSLATOR.model, TRANSLATOR.tokenizer, TEXT, TARGET)
+    seen = cross_attention(force(TRANSLATOR.model, TRANSLATOR.tokenizer, TEXT, TARGET))
+    picture = views.align_view(seen, 1, 0, source=TEXT, why="it was asked for")
+    assert picture.data["note"].endswith("weights, head 0; each row sums to 1; it was asked for")
     assert picture.data["columns"] == ["The", "old", "dog", "<eos>"]
     assert picture.data["rows"][-1] == "<eos>"
     shown = texts(picture)
@@ -52,7 +55,7 @@ def test_an_alignment_shows_the_weights() -> None:
 
 
 @pytest.mark.parametrize("kind", ["cross", "encoder", "decoder"])
-def test_all_heads_are_there(kind: str) -> None:
+def test_all_heads_are_there(kind: Kind) -> None:
     pair = force(TRANSLATOR.model, TRANSLATOR.tokenizer, TEXT, TARGET)
     picture = views.heads_view(pair, kind)
     n_blocks = 1 if kind == "encoder" else 2
@@ -68,7 +71,7 @@ def test_a_tree_ends_in_the_answer() -> None:
     picture = views.tree_view(answer.search, TRANSLATOR.tokenizer.tokens, TEXT)
     root = ElementTree.fromstring(picture.svg)
     bold = [t.text for t in root.iter(f"{SVG}text") if t.get("font-weight") == "700"]
-    expected = [token.replace("▁", "") or "␣" for token in answer.tokens]
+    expected = [name_piece(token) for token in answer.tokens]
     assert bold[: len(expected)] == expected
     assert len(picture.data["nodes"]) == len(answer.search.nodes)
 
@@ -135,13 +138,14 @@ def test_hostile_tokens_are_inert() -> None:
     assert svg.escaped("क्\u200dष") == "क्\u200dष"  # a joiner belongs to the letter
 
 
-def test_a_large_map_has_fewer_boxes_than_cells() -> None:
+def test_a_large_map_is_a_few_shapes() -> None:
     """Attention over 512 tokens: most weights are next to nothing."""
     weights = (torch.randn(512, 512) * 3).softmax(-1)
     names = [f"word{n}" for n in range(512)]
     picture = heatmap_svg(weights.tolist(), names, names, title="512 tokens")
-    boxes = list(ElementTree.fromstring(picture).iter(f"{SVG}rect"))
-    assert int((weights > 0.1).sum()) < len(boxes) < 512 * 512 / 10
+    root = ElementTree.fromstring(picture)
+    assert len(list(root.iter())) < 1200  # names, and one shape for each shade
+    assert len(picture) < 5e6
 
 
 def test_terminal_columns_line_up() -> None:
@@ -176,6 +180,36 @@ def test_every_view_from_the_command_line(folder: Path, view: str, tmp_path: Pat
     assert "https://" not in page
 
 
+def test_one_head_by_itself_and_by_pairs(folder: Path, tmp_path: Path) -> None:
+    one = look(folder, TEXT, "--view", "heads", "--kind", "encoder", "--block", "0", "--head", "1")
+    assert one.output.startswith("One head: encoder, block 0, head 1\n")
+    file = tmp_path / "pairs.tsv"
+    file.write_text("en\tde\nThe old dog\tDer alte Hund\nA house\tEin Haus\n", encoding="utf-8")
+    described = look(folder, TEXT, "--target", TARGET, "--view", "heads", "--pairs", file)
+    assert described.output.startswith(
+        "All heads: cross-attention, means over 2 pairs of pairs.tsv"
+    )
+    assert described.output.splitlines()[2].split()[-2:] == ["alignment", "effect"]
+    aligned = look(folder, TEXT, "--target", TARGET, "--pairs", file)
+    assert "it aligns best on pairs of pairs.tsv: in " in aligned.output
+    asked = look(folder, TEXT, "--target", TARGET, "--block", "1", "--head", "0")
+    assert "decoder.blocks.1.cross_attention.weights, head 0" in asked.output
+
+
+def test_steps_of_a_drawn_answer_tell_the_rules(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "steps.json"
+    drawn = ["--temperature", "1.3", "--top-k", "2", "--seed", "3"]
+    assert look(folder, TEXT, "--view", "steps", *drawn, "--out", out).exit_code == 0
+    steps = json.loads(out.read_text())["steps"]
+    for some in steps:
+        assert sum(one["written"] for one in some) == 1
+        assert {one["ruled_out_by"] for one in some} <= {None, "top-k"}
+        assert sum(one["ruled_out_by"] is None for one in some) == 2
+    printed = look(folder, TEXT, "--view", "steps", *drawn).output
+    assert "dark: after temperature, top-k, top-p" in printed
+    assert "(top-k)" in printed
+
+
 def test_words_from_the_command_line(folder: Path) -> None:
     assert look(folder, "A dog", "The old dog", "--view", "words", "--word", "dog").exit_code == 0
     missing = look(folder, "A dog", "The old dog", "--view", "words")
@@ -191,6 +225,14 @@ def test_bad_input_gets_one_sentence(folder: Path, tmp_path: Path) -> None:
         (["  "], "need at least one word"),
         ([" ", "--view", "tree"], "shows the search for one sentence, not ' '"),
         (["A dog.\nA house.", "--view", "steps"], "shows the search for one sentence"),
+        ([TEXT, "--view", "heads", "--block", "1"], "give --head, too"),
+        (
+            [TEXT, "--view", "heads", "--head", "9"],
+            "there is no head 9 in block 0: cross-attention",
+        ),
+        ([TEXT, "--block", "7", "--head", "0"], "there is no head 0 in block 7"),
+        ([TEXT, "--view", "tree", "--temperature", "1"], "shows a search: leave out --temperature"),
+        ([TEXT, "--pairs", tmp_path / "none.tsv"], "none.tsv"),
     ]
     for arguments, message in wrong:
         result = look(folder, *arguments)

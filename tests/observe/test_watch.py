@@ -9,7 +9,7 @@ import torch
 
 from clearhead.errors import InputError
 from clearhead.models import Llama, LlamaConfig
-from clearhead.observe import Seen, Steps, Value, watch
+from clearhead.observe import Seen, Steps, Value, watch, zero
 from clearhead.tasks import Translator
 from tests.tasks.small_translator import random_translator
 
@@ -208,3 +208,51 @@ def test_a_search_by_rules_can_be_watched(translator: Translator) -> None:
     with translator.watch(CROSS.format(0)) as seen:
         translator("A dog.", no_repeat=2, max_length=4)
     assert len(seen.steps(CROSS.format(0))) >= 1
+
+
+def test_what_was_seen_shows_itself(translator: Translator) -> None:
+    with translator.watch("encoder.blocks.0.*", "decoder.cache.*") as seen:
+        translator("The old dog.", n_beams=1, max_length=3, min_length=3)
+    weights = seen["encoder.blocks.0.self_attention.weights"]
+    assert isinstance(weights, Value)
+    assert "head 1" in weights._repr_html_()
+    one = weights.at(head=0)
+    assert f"{float(one.tensor[0, 0]):.2f}" in one._repr_html_()
+    assert "old" in one.picture().text
+    hidden = seen["encoder.blocks.0.feed_forward.hidden"]
+    assert isinstance(hidden, Value)
+    assert hidden.picture().data["largest"] == float(hidden.tensor.max())
+    assert "decoder.cache.lengths" in seen._repr_html_()
+    assert "encoder.blocks.0.self_attention.weights" in seen.picture().text
+
+
+def test_the_cache_grows_by_what_its_config_says(translator: Translator) -> None:
+    with translator.watch("decoder.cache.lengths", "decoder.cache.bytes") as seen:
+        translator("The old dog.", n_beams=1, max_length=4, min_length=4)
+    lengths = [value.tensor.tolist() for value in seen.steps("decoder.cache.lengths")]
+    assert lengths == [[1, 1], [2, 2], [3, 3], [4, 4]]
+    n_bytes = [value.tensor.tolist() for value in seen.steps("decoder.cache.bytes")]
+    assert n_bytes == [[2 * 16 * 4 * n] * 2 for n in (1, 2, 3, 4)]
+    with translator.watch("decoder.*") as all_:
+        translator("The old dog.", n_beams=1, max_length=2, min_length=2)
+    assert "decoder.cache.lengths" in all_
+
+
+def test_a_gauge_that_never_fired_is_an_error_only_by_its_name(translator: Translator) -> None:
+    model = translator.model
+    tokens = torch.tensor([[5, 6, 7]])
+    with watch(model, "decoder.*") as seen, torch.no_grad():
+        model(tokens, tokens)
+    assert "decoder.cache.lengths" not in seen
+    told = r"decoder\.cache\.lengths was watched, but nothing passed"
+    with (
+        pytest.raises(InputError, match=told),
+        watch(model, "decoder.cache.lengths"),
+        torch.no_grad(),
+    ):
+        model(tokens, tokens)
+    with (
+        pytest.raises(InputError, match="can be watched, and not edited"),
+        translator.edit({"decoder.cache.lengths": zero()}),
+    ):
+        pass

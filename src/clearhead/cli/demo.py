@@ -12,7 +12,10 @@ from torch.nn import functional as F
 from clearhead.cli.live import Live
 from clearhead.data import open_pairs
 from clearhead.data.phrasebook import phrasebook
-from clearhead.observe import CrossAttention, heatmap_svg, watch_cross_attention
+from clearhead.observe import CrossAttention, cross_attention
+from clearhead.observe.forced import force
+from clearhead.observe.views import align_view
+from clearhead.tasks.alignment import aligner_in
 from clearhead.tasks.corpus import survey
 from clearhead.tasks.train import train
 from clearhead.tasks.translate import Translator
@@ -94,16 +97,14 @@ def _show_unseen(console: Console, translator: Translator, path: Path) -> None:
 
 
 def _show_attention(console: Console, translator: Translator, path: Path) -> None:
-    """Which English word each Hindi word reads, in the most decided head; as table and picture."""
-    seen = watch_cross_attention(translator.model, translator.tokenizer, *PICTURE)
-    block, head = seen.sharpest()
-    title = f"Cross-attention: {PICTURE[0]}"
-    note = f"decoder.blocks.{block}.cross_attention.weights, head {head}; each row sums to 1"
-    weights = seen.weights[block, head].tolist()
-    svg = heatmap_svg(weights, seen.target, seen.source, title=title, note=note)
-    path.write_text(svg, encoding="utf-8")
-    console.print(_weights_table(seen, block, head, title))
-    console.print(Text(f"{note}\nAs a picture: {path}"), soft_wrap=True)
+    """Which English word each Hindi word reads, in the head that aligns best."""
+    seen = cross_attention(force(translator.model, translator.tokenizer, *PICTURE))
+    aligner = aligner_in(translator.card)
+    block, head = (aligner.block, aligner.head) if aligner else seen.sharpest()
+    picture = align_view(seen, block, head, source=PICTURE[0])
+    picture.save(path)
+    console.print(_weights_table(seen, block, head, picture.title))
+    console.print(Text(f"{picture.data['note']}\nAs a picture: {path}"), soft_wrap=True)
 
 
 def _weights_table(seen: CrossAttention, block: int, head: int, title: str) -> Table:

@@ -9,7 +9,13 @@ from typing import Any, TypeVar
 import click
 
 from clearhead import __version__
-from clearhead.cli.run_options import PRECISION, refuse_contradictions, run_options
+from clearhead.cli.run_options import (
+    PRECISION,
+    choosing_options,
+    refuse_contradictions,
+    refuse_idle_settings,
+    run_options,
+)
 from clearhead.errors import ClearheadError, nearest
 
 __all__ = ["main"]
@@ -210,7 +216,17 @@ def show(folder: Path, as_json: bool) -> None:
     show_default=True,
     help="For heads: which attention.",
 )
-@BEAMS
+@click.option("--block", type=click.IntRange(0), help="For heads: one head by itself, with --head.")
+@click.option("--head", type=click.IntRange(0), help="For heads and align: this head.")
+@_held_out("--pairs", "For heads and align: describe and choose heads on these pairs")
+@click.option(
+    "--beams",
+    "n_beams",
+    metavar="N",
+    type=click.IntRange(1, 100),
+    help="How many beginnings are followed at once; 1 is greedy.  [default: 5]",
+)
+@choosing_options
 def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
     """Look inside the model in FOLDER while it translates TEXT.
 
@@ -219,6 +235,7 @@ def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
     write after each block. words: one word in several sentences. positions: the vectors of
     positions. norms: how large vectors are. cost: parameters, operations and cache.
     """
+    refuse_idle_settings(options)
     from clearhead.cli.look import show_look
 
     show_look(folder, texts, **options)

@@ -4,7 +4,7 @@ The names of most are the settings of a translator. What is not given is not pas
 defaults are those of Python's `translator(text)`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_args
 
@@ -12,7 +12,13 @@ import click
 
 from clearhead.engine.memory import Wanted
 
-__all__ = ["PRECISION", "refuse_contradictions", "run_options"]
+__all__ = [
+    "PRECISION",
+    "choosing_options",
+    "refuse_contradictions",
+    "refuse_idle_settings",
+    "run_options",
+]
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -26,20 +32,7 @@ PRECISION: Final = click.option(
     help="The numbers to compute with; auto takes what is fastest here.",
 )
 
-_OPTIONS: Final = (
-    click.option(
-        "--beams",
-        "n_beams",
-        metavar="N",
-        type=click.IntRange(1, 100),
-        help="Follow so many beginnings at once; 1 is greedy.  [default: 5, or 1 for --stream]",
-    ),
-    click.option(
-        "--n-best",
-        metavar="N",
-        type=_COUNT,
-        help="Print so many answers to each line: rank, score and text, with tabs between them.",
-    ),
+_CHOOSING: Final = (
     click.option(
         "--temperature",
         metavar="X",
@@ -74,6 +67,23 @@ _OPTIONS: Final = (
     click.option(
         "--no-repeat", metavar="N", type=_COUNT, help="Write no sequence of N tokens twice."
     ),
+)
+
+_OPTIONS: Final = (
+    click.option(
+        "--beams",
+        "n_beams",
+        metavar="N",
+        type=click.IntRange(1, 100),
+        help="Follow so many beginnings at once; 1 is greedy.  [default: 5, or 1 for --stream]",
+    ),
+    click.option(
+        "--n-best",
+        metavar="N",
+        type=_COUNT,
+        help="Print so many answers to each line: rank, score and text, with tabs between them.",
+    ),
+    *_CHOOSING,
     click.option(
         "--max-length",
         metavar="N",
@@ -110,19 +120,34 @@ _OPTIONS: Final = (
 
 def run_options(verb: Verb) -> Verb:
     """Give a verb all these options."""
-    for option in reversed(_OPTIONS):
+    return _with(_OPTIONS, verb)
+
+
+def choosing_options(verb: Verb) -> Verb:
+    """Give a verb those that say how the next token is chosen."""
+    return _with(_CHOOSING, verb)
+
+
+def _with(options: Sequence[Callable[[Verb], Verb]], verb: Verb) -> Verb:
+    for option in reversed(options):
         verb = option(verb)
     return verb
 
 
-def refuse_contradictions(options: Mapping[str, Any]) -> None:
-    """Refuse options that do not fit together, before a model is loaded."""
+def refuse_idle_settings(options: Mapping[str, Any]) -> bool:
+    """Refuse settings of drawing without drawing, and beams with it; return whether to draw."""
     draws = bool(options["temperature"])
     for name in ("top_k", "top_p", "min_p", "seed"):
         if options[name] is not None and not draws:
             raise click.UsageError(f"{_told(name)} is for drawing at random: give --temperature")
     if draws and (options["n_beams"] or 1) > 1:
         raise click.UsageError("--beams searches and --temperature draws: give one of them")
+    return draws
+
+
+def refuse_contradictions(options: Mapping[str, Any]) -> None:
+    """Refuse options that do not fit together, before a model is loaded."""
+    draws = refuse_idle_settings(options)
     if draws and options["glossary"]:
         raise click.UsageError("--glossary needs a search with beams: leave out --temperature")
     if options["alignment"] and not options["as_json"]:

@@ -132,6 +132,7 @@ def _rows(
         "plan": _settings(card),
         "because": [str(reason) for reason in _list(forecast, "reasons")],
         "training": [*_ending(training), *_times(training, forecast)],
+        "aligns": list(_aligning(_part(card, "aligner"))),
         "on disk": list(_sizes(folder)),
         "decodes": [_decoding(config)],
     }
@@ -185,6 +186,12 @@ def _settings(card: dict[str, Any]) -> list[str]:
     return [
         f"{group.rstrip('.')}: " * bool(group) + " ".join(told) for group, told in groups.items()
     ]
+
+
+def _aligning(aligner: dict[str, Any]) -> Iterator[str]:
+    """The head whose attention says which words belong together."""
+    told = "head {} of block {} reads the word that belongs there for {:.0%} of {:,} words"
+    yield from _say(aligner, told, "head", "block", "agreement", "n_links")
 
 
 def _ending(training: dict[str, Any]) -> Iterator[str]:

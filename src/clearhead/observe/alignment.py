@@ -1,18 +1,17 @@
 """Which source words each target word reads: the weights of cross-attention, word by word."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import cast
 
 import torch
 from torch import Tensor
 
-from clearhead.errors import InputError
-from clearhead.layers.tap import Tap, listen
-from clearhead.models import Transformer
-from clearhead.text import Tokenizer
+from clearhead.observe.forced import Forced
+from clearhead.observe.lexicon import Lexicon
+from clearhead.observe.value import words_of
+from clearhead.observe.watch import watch
 
-__all__ = ["CrossAttention", "watch_cross_attention"]
+__all__ = ["Aligner", "CrossAttention", "agreements", "cross_attention", "find_aligner"]
 
 
 @dataclass(frozen=True)
@@ -36,52 +35,61 @@ class CrossAttention:
         block, head = divmod(int(largest.argmax()), largest.shape[1])
         return block, head
 
+    def read_most(self) -> Tensor:
+        """Of each block, head and target word, the source word that it reads most; no ends."""
+        return self.weights[:, :, :-1, :-1].argmax(-1)
 
-def watch_cross_attention(
-    model: Transformer, tokenizer: Tokenizer, source: str, target: str
-) -> CrossAttention:
-    """Let the model read `source` and write exactly `target`, and see where it looks."""
-    if not source.strip() or not target.strip():
-        raise InputError("both the source and the target need at least one word")
-    read = [*tokenizer.encode(source), tokenizer.eos]
-    written = [*tokenizer.encode(target), tokenizer.eos]
-    seen: dict[int, Tensor] = {}
-    names = [
-        f"decoder.blocks.{n}.cross_attention.weights" for n in range(len(model.decoder.blocks))
-    ]
-    handlers = {
-        cast(Tap, model.get_submodule(name)): partial(_keep, seen, number)
-        for number, name in enumerate(names)
-    }
-    with torch.no_grad(), listen(handlers):
-        model.forward(_row(read, model), _row([tokenizer.bos, *written[:-1]], model))
-    weights = torch.stack([seen[number][0] for number in sorted(seen)])
-    source_words, from_pieces = _words(tokenizer, read)
-    target_words, to_pieces = _words(tokenizer, written)
+
+@dataclass(frozen=True)
+class Aligner:
+    """The head of cross-attention that aligns best, and how well it does."""
+
+    block: int
+    head: int
+    agreement: float
+    """In which share of links it reads most the word that belongs there."""
+    n_links: int
+
+
+@torch.no_grad()
+def cross_attention(pair: Forced) -> CrossAttention:
+    """Let the model read the source and write exactly the target, and see where it looks."""
+    n_blocks = len(pair.model.decoder.blocks)
+    names = [f"decoder.blocks.{n}.cross_attention.weights" for n in range(n_blocks)]
+    with watch(pair.model, *names) as seen:
+        pair.log_probs()
+    weights = torch.stack([seen.steps(name)[0].tensor.float() for name in names])
+    source, from_pieces = _words(pair.source_tokens)
+    target, to_pieces = _words(pair.target_tokens)
     mean_over = to_pieces / to_pieces.sum(1, keepdim=True)
-    return CrossAttention(mean_over @ weights.cpu() @ from_pieces.T, source_words, target_words)
+    return CrossAttention(mean_over @ weights @ from_pieces.T, source, target)
 
 
-def _keep(seen: dict[int, Tensor], number: int, value: Tensor) -> Tensor:
-    seen[number] = value
-    return value
+def find_aligner(pairs: Sequence[Forced], lexicon: Lexicon) -> Aligner:
+    """The head that agrees most with which words belong together in these pairs."""
+    agreement, n_links = agreements(pairs, lexicon)
+    block, head = divmod(int(agreement.argmax()), agreement.shape[1])
+    return Aligner(block, head, float(agreement[block, head]), n_links)
 
 
-def _row(tokens: list[int], model: Transformer) -> Tensor:
-    return torch.tensor([tokens], device=next(model.parameters()).device)
+def agreements(pairs: Sequence[Forced], lexicon: Lexicon) -> tuple[Tensor, int]:
+    """Of each block and head, in which share of links it agrees; and how many links there are."""
+    config = pairs[0].model.config
+    hits = torch.zeros(config.n_decoder_layers, config.block.n_heads)
+    n_links = 0
+    for pair in pairs:
+        seen = cross_attention(pair)
+        read_most = seen.read_most()
+        for t, s in lexicon.links(seen.source[:-1], seen.target[:-1]):
+            hits += read_most[:, :, t] == s
+            n_links += 1
+    return hits / max(1, n_links), n_links
 
 
-def _words(tokenizer: Tokenizer, tokens: list[int]) -> tuple[list[str], Tensor]:
+def _words(pieces: Sequence[str]) -> tuple[list[str], Tensor]:
     """The words of a sentence, and a matrix (word, piece) that says which pieces are whose."""
-    pieces = tokenizer.tokens(tokens)
-    starts = [
-        number
-        for number, piece in enumerate(pieces)
-        if number == 0 or piece.startswith("▁") or tokens[number] == tokenizer.eos
-    ]
-    words, belongs = [], torch.zeros(len(starts), len(pieces))
-    for row, (begin, end) in enumerate(zip(starts, [*starts[1:], len(pieces)], strict=True)):
-        is_end = tokens[begin] == tokenizer.eos
-        words.append("<eos>" if is_end else tokenizer.decode(tokens[begin:end]).strip())
-        belongs[row, begin:end] = 1
-    return words, belongs
+    words = words_of(pieces)
+    belongs = torch.zeros(len(words), len(pieces))
+    for row, (_, places) in enumerate(words):
+        belongs[row, places] = 1
+    return [word for word, _ in words], belongs

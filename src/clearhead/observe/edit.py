@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from clearhead.errors import InputError, nearest
-from clearhead.layers.tap import Tap, listen
+from clearhead.layers.tap import Gauge, Tap, listen
 from clearhead.models import Model
 from clearhead.observe.labels import Labels
 from clearhead.observe.points import find_points
@@ -93,8 +93,10 @@ class _Editor:
         self.names: dict[Tap, str] = {}
 
     def check(self, name: str, tap: Tap, edits: Sequence[Edit]) -> None:
-        """Refuse an axis that the place does not have."""
+        """Refuse a place from which nothing goes on, and an axis that it does not have."""
         self.names[tap] = name
+        if isinstance(tap, Gauge):
+            raise InputError(f"{name} can be watched, and not edited: nothing goes on from there")
         axes = axis_names(tap.axes)
         for one in edits:
             for axis in one.where:

@@ -1,5 +1,6 @@
 """A pair that a model reads and writes as it is: what everything here is computed on."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -24,6 +25,8 @@ class Forced:
     source_tokens: list[str]
     target_tokens: list[str]
     """What is written at each position; what is read there is the one before."""
+    decode: Callable[[Sequence[int]], list[str]] | None = None
+    """What names tokens, for edits that are given by words."""
 
     @property
     def inputs(self) -> tuple[Tensor, Tensor]:
@@ -49,4 +52,4 @@ def force(model: Transformer, tokenizer: Tokenizer, source: str, target: str) ->
     read = [*tokenizer.encode(source), tokenizer.eos]
     written = [*tokenizer.encode(target), tokenizer.eos]
     names = tokenizer.tokens(read), tokenizer.tokens(written)
-    return Forced(model, read, written, tokenizer.bos, *names)
+    return Forced(model, read, written, tokenizer.bos, *names, tokenizer.tokens)

@@ -8,14 +8,16 @@ import torch
 from torch import Tensor
 
 from clearhead.errors import InputError
+from clearhead.observe.alignment import agreements
 from clearhead.observe.edit import edit, zero
 from clearhead.observe.forced import Forced
+from clearhead.observe.lexicon import Lexicon
 from clearhead.observe.watch import watch
 
-__all__ = ["Head", "best_aligner", "head_statistics"]
+__all__ = ["PLACES", "Head", "Kind", "head_statistics"]
 
 Kind = Literal["encoder", "decoder", "cross"]
-_Facts = tuple[float, float, float, float, float, float, float]
+_Facts = tuple[float, float, float, float, float, float]
 PLACES: Final[dict[Kind, str]] = {
     "encoder": "encoder.blocks.{}.self_attention.weights",
     "decoder": "decoder.blocks.{}.self_attention.weights",
@@ -40,15 +42,10 @@ class Head:
     """Weights of the key at the query's own position, the one before and the one after."""
     on_end: float
     """The weight of the last key, on which heads rest that have nothing to read."""
-    coverage: float
-    """Which share of the keys, the end left out, is read most by some query."""
+    alignment: float | None = None
+    """In which share of words it reads most the one that belongs there, by a lexicon."""
     effect: float | None = None
     """How much the mean log-probability of the target falls when the head is switched off."""
-
-    @property
-    def alignment(self) -> float:
-        """How well it serves as an alignment: decided, and nothing of the source left out."""
-        return self.largest * self.coverage
 
     @property
     def point(self) -> str:
@@ -57,8 +54,14 @@ class Head:
 
 
 @torch.no_grad()
-def head_statistics(pairs: Sequence[Forced], *, with_effects: bool = False) -> list[Head]:
-    """All heads of a model; with their effects, the pairs are run once more for each head."""
+def head_statistics(
+    pairs: Sequence[Forced], *, lexicon: Lexicon | None = None, with_effects: bool = False
+) -> list[Head]:
+    """All heads of a model, as means over pairs.
+
+    With a lexicon, those of cross-attention have an alignment. With their effects, the pairs are
+    run once more for each head.
+    """
     if not pairs:
         raise InputError("heads are described on pairs: give at least one")
     model = pairs[0].model
@@ -76,6 +79,7 @@ def head_statistics(pairs: Sequence[Forced], *, with_effects: bool = False) -> l
         for key, name in names.items():
             found.setdefault(key, []).append(_facts(seen.steps(name)[0].tensor))
     whole = _mean_log_prob(pairs) if with_effects else 0.0
+    aligned = agreements(pairs, lexicon)[0].tolist() if lexicon else None
     heads = []
     for (kind, block), facts in found.items():
         for head, row in enumerate(torch.stack(facts).mean(0).tolist()):
@@ -83,27 +87,19 @@ def head_statistics(pairs: Sequence[Forced], *, with_effects: bool = False) -> l
             if with_effects:
                 with edit(model, {names[kind, block]: zero(head=head)}):
                     effect = whole - _mean_log_prob(pairs)
-            heads.append(Head(kind, block, head, *cast(_Facts, tuple(row)), effect))
+            alignment = aligned[block][head] if aligned and kind == "cross" else None
+            heads.append(Head(kind, block, head, *cast(_Facts, tuple(row)), alignment, effect))
     return heads
-
-
-def best_aligner(heads: Sequence[Head]) -> Head:
-    """The cross-attention head that aligns best; without gold alignments, see `alignment`."""
-    return max((head for head in heads if head.kind == "cross"), key=lambda h: h.alignment)
 
 
 def _facts(weights: Tensor) -> Tensor:
     """Of each head (rows) the numbers of `Head`, from its weights (head, query, key)."""
     weights = weights.float()
-    n_queries, n_keys = weights.shape[1:]
-    rows = weights[:, : max(1, n_queries - 1)]
+    rows = weights[:, : max(1, weights.shape[1] - 1)]
     entropy = -(rows * rows.clamp(min=1e-12).log()).sum(-1).mean(-1)
-    inner = rows[..., : max(1, n_keys - 1)]
-    read_most = inner.argmax(-1)
-    coverage = torch.tensor([len(set(row.tolist())) / inner.shape[-1] for row in read_most])
     end = rows[..., -1].mean(-1)
     near = [_diagonal(rows, offset) for offset in (0, -1, 1)]
-    return torch.stack([entropy, rows.amax(-1).mean(-1), *near, end, coverage], dim=1)
+    return torch.stack([entropy, rows.amax(-1).mean(-1), *near, end], dim=1)
 
 
 def _diagonal(rows: Tensor, offset: int) -> Tensor:

@@ -20,7 +20,7 @@ class Labels:
     def __init__(self, model: Model, decode: Decode | None) -> None:
         self.model = model
         self.decode = decode or (lambda tokens: [str(token) for token in tokens])
-        self.first = model.streams("")[1] if _n_streams(model) == 1 else "source_embedding"
+        self.first, _ = model.streams("encoder.")
         self.rows: dict[str, list[list[int]]] = {}
         """Of each stream: all tokens of each row."""
         self.newest: dict[str, int] = {}

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clearhead.errors import InputError, nearest
+from clearhead.observe.drawing import Picture, blocks, columns, grid_svg, heatmap_svg, table_svg
+from clearhead.observe.names import name_pieces, spell
 from clearhead.text import SPECIALS
-from clearhead.text.normal import BYTES
 
 __all__ = ["Steps", "Value", "Where", "find_word", "words_of"]
 
 WITH_TOKENS: Final = ("query", "key")
 Where = int | str
-_BYTES: Final = frozenset(BYTES)
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,31 @@ class Value:
         """The numbers alone."""
         return np.asarray(self.tensor.float().cpu().numpy())
 
+    def picture(self) -> Picture:
+        """Weights as a map, or a small one for each head; of everything else, how large it is."""
+        title, note = self.name, str(self)
+        is_map = self.axes[-2:] == ("query", "key") and self.name.endswith(".weights")
+        if is_map and len(self.axes) == 2:
+            weights = self.tensor.float().tolist()
+            rows, keys = (name_pieces(self.labels(axis)) for axis in self.axes)
+            drawn = heatmap_svg(weights, rows, keys, title=title, note=note)
+            return Picture(
+                title, drawn, f"{note}\n\n{blocks(weights, rows, keys)}", {"weights": weights}
+            )
+        x = self.tensor.float()
+        numbers = {"mean": x.mean(), "spread": x.std(), "smallest": x.min(), "largest": x.max()}
+        table = [[*numbers], [f"{float(number):.4f}" for number in numbers.values()]]
+        told = f"{note}\n\n{columns(table)}"
+        if is_map and self.axes == ("head", "query", "key"):
+            heads = [f"head {n}" for n in range(len(x))]
+            drawn = grid_svg([list(self.to_numpy())], [heads], title=title, note=note)
+        else:
+            drawn = table_svg(table, title=title, note=note)
+        return Picture(title, drawn, told, {name: float(n) for name, n in numbers.items()})
+
+    def _repr_html_(self) -> str:
+        return self.picture().svg
+
     def _take(self, axis: str, place: Where) -> "Value":
         number = self._axis(axis)
         if isinstance(place, str):
@@ -116,15 +141,7 @@ def words_of(tokens: Sequence[str]) -> list[tuple[str, list[int]]]:
             words.append([place])
         else:
             words[-1].append(place)
-    return [(_text([tokens[place] for place in places]), places) for places in words]
-
-
-def _text(pieces: Sequence[str]) -> str:
-    """What pieces spell; those that are single bytes make letters together."""
-    data = b"".join(
-        bytes([BYTES.index(piece)]) if piece in _BYTES else piece.encode() for piece in pieces
-    )
-    return data.decode("utf-8", "replace").removeprefix("▁")
+    return [(spell([tokens[place] for place in places]), places) for places in words]
 
 
 def _is_special(token: str) -> bool:
@@ -151,7 +168,7 @@ def _run(tokens: Sequence[str], places: list[int], word: str) -> list[list[int]]
         for begin in range(len(places))
         for end in range(begin + 1, len(places) + 1)
     )
-    fitting = (run for run in runs if _text([tokens[place] for place in run]) == word)
+    fitting = (run for run in runs if spell([tokens[place] for place in run]) == word)
     return [run for run in [next(fitting, None)] if run]
 
 

@@ -21,8 +21,9 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from clearhead.errors import InputError, nearest
-from clearhead.layers.tap import Tap, listen
+from clearhead.layers.tap import Gauge, Tap, listen
 from clearhead.models import Model
+from clearhead.observe.drawing import Picture, columns, table_svg
 from clearhead.observe.labels import Labels
 from clearhead.observe.points import find_points
 from clearhead.observe.value import Steps, Value
@@ -60,6 +61,21 @@ class Seen(Mapping[str, Value | Steps]):
         if name not in self._values:
             raise InputError(f"{name!r} was not seen: {nearest(name, self._values)}")
         return Steps(self._values[name])
+
+    def picture(self) -> Picture:
+        """What there is, place by place."""
+        title = f"What was seen: {len(self)} places"
+        table = [["place", "axes", "shape", "passes"]]
+        for name, some in self._values.items():
+            shape = " × ".join(map(str, some[-1].shape))
+            table.append([name, ", ".join(some[-1].axes), shape, str(len(some))])
+        note = f"{describe_bytes(self.n_bytes)}; the shape is that of the last pass"
+        drawn = table_svg(table, title=title, note=note, left=(0, 1, 2))
+        told = f"{title}\n{note}\n\n{columns(table, right=(3,))}"
+        return Picture(title, drawn, told, {"places": table[1:]})
+
+    def _repr_html_(self) -> str:
+        return self.picture().svg
 
     @property
     def n_bytes(self) -> int:
@@ -116,7 +132,12 @@ def watch(
     handlers = watcher.handlers(taps)
     with listen(handlers, after_others=True):
         yield seen
-    missing = [name for name in taps if name not in seen]
+    # A pattern may take in gauges of ways of running that were not used.
+    missing = [
+        name
+        for name, tap in taps.items()
+        if name not in seen and not (isinstance(tap, Gauge) and name not in patterns)
+    ]
     if missing:
         raise InputError(
             f"{missing[0]} was watched, but nothing passed it"

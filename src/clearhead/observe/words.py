@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from clearhead.errors import InputError
 from clearhead.models import Transformer
-from clearhead.observe.value import find_word
+from clearhead.observe.value import find_word, words_of
 from clearhead.observe.watch import Seen, watch
 from clearhead.text import Tokenizer
 
@@ -95,8 +95,9 @@ def mixture(
     tokens = [*tokenizer.encode(sentence), tokenizer.eos]
     seen = _encode(model, tokens, name, decode=tokenizer)
     value = seen.steps(name)[0].at(head=head, query=word)
-    words = value.labels("key")
-    return Mixture(word, words, value.tensor.tolist(), f"{name}, head {head}")
+    words = words_of(value.labels("key"))
+    weights = [float(value.tensor[places].sum()) for _, places in words]
+    return Mixture(word, [each for each, _ in words], weights, f"{name}, head {head}")
 
 
 def _encode(

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from clearhead.data.batches import Batch, Batches, evaluation_batches
 from clearhead.data.shards import Shards
 from clearhead.errors import ClearheadError, InputError
 from clearhead.models import Transformer
+from clearhead.tasks.alignment import choose_aligner
 from clearhead.tasks.corpus import Corpus, Tell, survey, write_tokens
 from clearhead.tasks.evaluate import evaluate
 from clearhead.tasks.folder import ModelFolder, put_weights, save_folder
@@ -35,6 +37,8 @@ __all__ = ["train"]
 
 N_VALIDATED = 300
 """Validation pairs that are translated to follow the score; the loss uses all of them."""
+N_FOR_WORDS = 2000
+"""Training pairs from which it is learned which words belong together."""
 N_PROBED = 8
 
 
@@ -95,6 +99,9 @@ def train(
     put_weights(model, read_checkpoint(trainer.checkpoints.best)[0], trainer.checkpoints.best)
     model.eval()
     evaluation = evaluate(translator, corpus.test)
+    more = list(islice(corpus, N_FOR_WORDS))
+    aligner = choose_aligner(model, tokenizer, corpus.validation, more)
+    card["aligner"] = asdict(aligner)
     card["training"] = asdict(outcome)
     card["scores"] = [asdict(each) for each in evaluation.scores]
     save_folder(to, ModelFolder(model, tokenizer, card))

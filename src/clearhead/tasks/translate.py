@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from clearhead.models import Transformer
-    from clearhead.observe import Edit, Seen
+    from clearhead.observe import Comparison, Edit, Seen
 
 __all__ = ["Translation", "Translator"]
 
@@ -130,6 +130,23 @@ class Translator:
 
         return edit(self.model, edits, decode=self.tokenizer.tokens)
 
+    def compare(
+        self,
+        text: str,
+        edits: Mapping[str, Edit | Sequence[Edit]],
+        target: str | None = None,
+        **settings: Any,
+    ) -> Comparison:
+        """What edits do to the answer, and to each token of it, or of another target."""
+        from clearhead.observe.compare import compare
+        from clearhead.observe.forced import force
+
+        answer = self(text, **settings).text
+        with self.edit(edits):
+            other = self(text, **settings).text
+        pair = force(self.model, self.tokenizer, text, target or answer)
+        return replace(compare(pair, edits), answers=(answer, other))
+
     def _translate(self, texts: Sequence[str], settings: Settings) -> list[Translation]:
         """All sentences of all texts together, the answers put back where they belong."""
         parts = list(self._cut(texts, settings))
@@ -193,9 +210,13 @@ class Translator:
         return replace(answers[0], others=answers[1:], search=request.log)
 
     def _align(self, request: Request, answer: Hypothesis) -> Alignment:
-        from clearhead.tasks.alignment import align  # the model itself must be watched
+        from clearhead.observe.forced import Forced  # the model itself must be watched
+        from clearhead.tasks.alignment import align, aligner_in
 
-        return align(self.model, self.tokenizer, request.source, answer.tokens)
+        written = [*answer.tokens, self.tokenizer.eos]
+        names = self.tokenizer.tokens(request.source), self.tokenizer.tokens(written)
+        pair = Forced(self.model, request.source, written, self.tokenizer.bos, *names)
+        return align(pair, aligner_in(self.card))
 
     def _generate(self, requests: Sequence[Request]) -> list[list[Hypothesis]]:
         """Decode in batches of similar length. All decoding but streams goes through here."""

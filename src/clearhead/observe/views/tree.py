@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 
 from clearhead.decoding.log import Node, SearchLog
-from clearhead.observe import svg
+from clearhead.observe.drawing import Picture, columns, svg
+from clearhead.observe.names import name_piece
 
-__all__ = ["shown_nodes", "tree_svg"]
+__all__ = ["tree_view"]
 
-COLUMN, ROW, MARGIN = 118, 26, 28
+Decode = Callable[[Sequence[int]], list[str]]
+COLUMN, ROW = 118, 26
 N_PRUNED = 2
 """So many of the candidates that were pruned are shown under each node, the best first."""
 LOOKS = {
@@ -18,7 +20,33 @@ LOOKS = {
 }
 
 
-def shown_nodes(log: SearchLog, n_pruned: int = N_PRUNED) -> list[Node]:
+def tree_view(log: SearchLog, decode: Decode, text: str) -> Picture:
+    """What a beam search followed, and why it gave the rest up."""
+    title = f"Beam search: {text}"
+    n = len(log.nodes)
+    note = f"{n} candidates in {log.n_steps} steps; under each token its score so far"
+    shown = _shown_nodes(log, 1)
+    answer = {node.id for leaf in log.best[:1] for node in log.path(leaf)}
+    table = [["step", "token", "log p", "score", "fate", ""]]
+    for node in shown:
+        token = _name(decode, node)
+        by = "" if node.by is None else _name(decode, log.nodes[node.by])
+        table.append(
+            [
+                str(node.step), token, f"{node.log_prob:.2f}", f"{node.score:.2f}",
+                "the answer" if node.id in answer else node.fate, f"by {by}" if by else "",
+            ]
+        )  # fmt: skip
+    nodes = [vars(node) | {"text": _name(decode, node)} for node in log.nodes]
+    return Picture(
+        title,
+        _tree_svg(log, decode, title=title, note=note),
+        f"{title}\n{note}\n\n{columns(table, right=(0, 2, 3))}",
+        {"best": log.best, "nodes": nodes},
+    )
+
+
+def _shown_nodes(log: SearchLog, n_pruned: int = N_PRUNED) -> list[Node]:
     """All nodes that were kept or finished, and the best few that were pruned under each."""
     count: dict[int | None, int] = {}
     shown = []
@@ -31,30 +59,26 @@ def shown_nodes(log: SearchLog, n_pruned: int = N_PRUNED) -> list[Node]:
     return shown
 
 
-def tree_svg(
-    log: SearchLog, decode: Callable[[Sequence[int]], list[str]], *, title: str, note: str = ""
-) -> str:
+def _tree_svg(log: SearchLog, decode: Decode, *, title: str, note: str = "") -> str:
     """Steps from left to right; the path of the answer is bold."""
-    nodes = shown_nodes(log)
+    nodes = _shown_nodes(log)
     rows = _rows(nodes)
     answer = {node.id for leaf in log.best[:1] for node in log.path(leaf)}
-    tokens = decode([node.token for node in nodes])
-    labels = {n.id: t.replace("▁", "") or "␣" for n, t in zip(nodes, tokens, strict=True)}
+    labels = {node.id: _name(decode, node) for node in nodes}
     n_steps = 1 + max((node.step for node in nodes), default=0)
     n_rows = 1 + max(rows.values(), default=0)
-    width = max(MARGIN * 2 + COLUMN * (n_steps + 1), 2 * MARGIN + svg.width_of(title, 17) * 1.15)
-    height = MARGIN * 2 + 70 + ROW * n_rows + 30
-    top = MARGIN + 66
+    width = max(svg.MARGIN * 2 + COLUMN * (n_steps + 1), svg.heading_width(title, note))
+    height = svg.MARGIN * 2 + 70 + ROW * n_rows + 30
+    top = svg.MARGIN + 66
 
     def place(node_id: int | None) -> tuple[float, float]:
         if node_id is None:
-            return MARGIN + 30, top + ROW * rows.get(None, 0)
+            return svg.MARGIN + 30, top + ROW * rows.get(None, 0)
         node = log.nodes[node_id]
-        return MARGIN + 30 + COLUMN * (node.step + 1), top + ROW * rows[node_id]
+        return svg.MARGIN + 30 + COLUMN * (node.step + 1), top + ROW * rows[node_id]
 
     parts = [
-        svg.text(MARGIN, MARGIN + 8, title, 'font-size="17" font-weight="600"'),
-        svg.text(MARGIN, MARGIN + 28, note, 'font-size="12" fill="#555"'),
+        *svg.heading(title, note),
         svg.text(*place(None), "<bos>", 'font-size="12" text-anchor="end" fill="#555"'),
     ]
     for node in nodes:
@@ -76,7 +100,7 @@ def tree_svg(
             + svg.text(x, y + 10, f"{node.score:.2f}", f'font-size="8.5" fill="{ink}"')
             + "</g>"
         )
-    parts += _key(MARGIN, height - 20)
+    parts += _key(svg.MARGIN, height - 20)
     return svg.document(width, height, title, parts)
 
 
@@ -102,13 +126,17 @@ def _rows(nodes: Sequence[Node]) -> dict[int | None, int]:
     return rows
 
 
-def _told(node: Node, log: SearchLog, decode: Callable[[Sequence[int]], list[str]]) -> str:
+def _told(node: Node, log: SearchLog, decode: Decode) -> str:
     """What a pointer over a node is told."""
     said = f"log p {node.log_prob:.3f}, total {node.total:.3f}, score {node.score:.3f}, {node.fate}"
     if node.by is not None:
-        (other,) = decode([log.nodes[node.by].token])
-        said += f": {other.replace('▁', '')} had {log.nodes[node.by].score:.3f}"
+        other = log.nodes[node.by]
+        said += f": {_name(decode, other)} had {other.score:.3f}"
     return svg.escaped(said)
+
+
+def _name(decode: Decode, node: Node) -> str:
+    return name_piece(decode([node.token])[0])
 
 
 def _key(x: float, y: float) -> list[str]:

@@ -5,13 +5,18 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
+from clearhead.observe.names import inert
+
 __all__ = [
     "DARK",
     "INK",
     "LINE",
+    "MARGIN",
     "colour",
     "document",
     "escaped",
+    "heading",
+    "heading_width",
     "legend",
     "rect",
     "text",
@@ -23,6 +28,7 @@ LETTER: Final = 0.62
 # One hue from light to dark: its order can be seen without seeing colours.
 LIGHT, DARK = (247, 251, 255), (8, 64, 129)
 INK, LINE = "#1b1b1b", "#d6dee8"
+MARGIN: Final = 28
 _FONTS: Final = "Noto Sans, Noto Sans Devanagari, Noto Sans Tamil, Noto Sans CJK SC, sans-serif"
 
 
@@ -40,6 +46,19 @@ def document(width: float, height: float, title: str, parts: Sequence[str]) -> s
             "",
         ]
     )
+
+
+def heading(title: str, note: str) -> list[str]:
+    """What is shown, and how to read it, above a picture."""
+    return [
+        text(MARGIN, MARGIN + 8, title, 'font-size="17" font-weight="600"'),
+        text(MARGIN, MARGIN + 28, note, 'font-size="12" fill="#555"'),
+    ]
+
+
+def heading_width(title: str, note: str) -> float:
+    """The least width of a picture, so that its heading is whole."""
+    return 2 * MARGIN + max(1.1 * width_of(title, 17), width_of(note, 12))
 
 
 def text(x: float, y: float, content: str, look: str = "") -> str:
@@ -84,9 +103,5 @@ def width_of(content: str, size: float) -> float:
 
 
 def escaped(content: str) -> str:
-    """No markup, no control characters, and nothing that turns the direction of what follows."""
-    shown = "".join(
-        c if unicodedata.category(c) not in ("Cc", "Cf", "Zl", "Zp") or c in "\u200c\u200d" else "␣"
-        for c in content
-    )
-    return escape(shown)
+    """Text that is never markup, and does nothing by itself."""
+    return escape(inert(content))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from clearhead.errors import InputError
-from clearhead.observe.svg import escaped
+from clearhead.observe.drawing.svg import escaped
 
 __all__ = ["FORMS", "Picture"]
 

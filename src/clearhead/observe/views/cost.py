@@ -1,0 +1,26 @@
+"""Parameters, operations and cache of every block."""
+
+from clearhead.models import Transformer
+from clearhead.observe.cost import costs
+from clearhead.observe.drawing import Picture, columns, table_svg
+
+__all__ = ["cost_view"]
+
+
+def cost_view(model: Transformer, n_source: int, n_target: int) -> Picture:
+    """Parameters, operations and cache of every block, for one sentence."""
+    found = costs(model, n_source, n_target)
+    title = f"Cost: {n_source} tokens read, {n_target} written"
+    note = "operations in millions; a step is the last one, with and without the cache"
+    table = [["part", "parameters", "read", "step", "without cache", "cache bytes"]]
+    names = ("n_parameters", "read", "step", "step_without", "cache_bytes")
+    rows = [(cost.part, [getattr(cost, name) for name in names]) for cost in found]
+    rows.append(("all", [sum(column) for column in zip(*(row for _, row in rows), strict=True)]))
+    for part, (n, *operations, kept) in rows:
+        table.append([part, f"{n:,}", *(f"{x / 1e6:.2f}" for x in operations), f"{kept:,}"])
+    return Picture(
+        title,
+        table_svg(table, title=title, note=note),
+        f"{title}\n{note}\n\n{columns(table, right=range(1, 6))}",
+        {"parts": [vars(cost) for cost in found]},
+    )
