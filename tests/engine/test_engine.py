@@ -19,7 +19,7 @@ from clearhead.engine.positions import sinusoids
 from clearhead.engine.source import Source, WeightFile
 from clearhead.errors import InputError
 from clearhead.layers import positions
-from clearhead.layers.tap import Tap, listen
+from clearhead.layers.tap import listen, taps
 from clearhead.models import Transformer, TransformerConfig
 
 pytestmark = pytest.mark.skipif(find_library() is None, reason="there is no compiled engine")
@@ -97,8 +97,7 @@ def test_a_cache_that_cannot_be_written_does_no_harm(
 def test_while_somebody_watches_the_model_itself_computes() -> None:
     model = make()
     fast = engine(model, "float32")
-    tap = model.get_submodule("decoder.blocks.0.cross_attention.weights")
-    assert isinstance(tap, Tap)
+    tap = taps(model)["decoder.blocks.0.cross_attention.weights"]
     n_seen = 0
 
     def count(value: torch.Tensor) -> torch.Tensor:

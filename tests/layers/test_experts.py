@@ -10,7 +10,7 @@ from clearhead.errors import ConfigError
 from clearhead.layers import Experts, FeedForward
 from clearhead.layers.experts import load_balance, within_capacity
 from clearhead.layers.feed_forward import activate
-from clearhead.layers.tap import Handler, Tap, listen
+from clearhead.layers.tap import Handler, listen, taps
 
 
 class Heard:
@@ -20,8 +20,7 @@ class Heard:
         self.values: dict[str, Tensor] = {}
         handlers = {}
         for name in names:
-            tap = experts.get_submodule(name)
-            assert isinstance(tap, Tap)
+            tap = taps(experts)[name]
             handlers[tap] = self._handler(name)
         with listen(handlers):
             self.output = experts(x)

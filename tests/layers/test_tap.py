@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from clearhead.layers import BlockConfig, Encoder, LayerNorm, Tap
-from clearhead.layers.tap import Handler, listen, points
+from clearhead.layers.tap import Handler, listen, points, taps
 
 
 class Ear:
@@ -139,9 +139,10 @@ def test_unknown_axis_letter_is_refused(axes: str) -> None:
 
 
 def test_points_name_every_tap() -> None:
-    model = nn.Sequential(LayerNorm(4), nn.Linear(4, 4), Tap("B H T S"))
-    assert points(model) == {"0.input": "B T D", "0.output": "B T D", "2": "B H T S"}
-    assert "B H T S" in repr(model)
+    model = nn.Sequential(LayerNorm(4), nn.Linear(4, 4))
+    assert points(model) == {"0.input": "B T D", "0.output": "B T D"}
+    assert points(LayerNorm(4)) == {"input": "B T D", "output": "B T D"}
+    assert repr(Tap("B H T S")) == "Tap('B H T S')"
 
 
 def test_gradients_flow_through_a_handler() -> None:
@@ -159,8 +160,7 @@ def edited_gradients(recomputes: bool) -> Tensor:
     encoder = Encoder(BlockConfig(d_model=8, d_ff=16, n_heads=2, dropout=0.0), 2)
     encoder.recomputes = recomputes
     block, x = encoder.blocks[0], torch.randn(1, 5, 8)
-    tap = block.get_submodule("self_attention.output")
-    assert isinstance(tap, Tap)
+    tap = taps(block)["self_attention.output"]
     with listen({tap: lambda value: 3 * value}):
         y = encoder(x, torch.ones(1, 1, 1, 5, dtype=torch.bool))
     return torch.autograd.grad(y.square().sum() + y[0, 0, 0], list(block.parameters()))[0]

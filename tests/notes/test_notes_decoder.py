@@ -6,7 +6,7 @@ from torch import Tensor
 
 from clearhead.layers import Experts, KeyValueCache, MultiHeadAttention, masks
 from clearhead.layers.attention import attention_bias, attention_weights, split_heads
-from clearhead.layers.tap import Tap, listen
+from clearhead.layers.tap import listen, taps
 from clearhead.models import Transformer, TransformerConfig
 
 START, END, PAD = 1, 2, 0
@@ -24,8 +24,7 @@ def model() -> Transformer:
 def watched(model: Transformer, tap_name: str, source: Tensor, target_in: Tensor) -> Tensor:
     """Run the model and return what passed the named place."""
     seen: list[Tensor] = []
-    tap = model.get_submodule(tap_name)
-    assert isinstance(tap, Tap)
+    tap = taps(model)[tap_name]
 
     def watch(value: Tensor) -> Tensor:
         seen.append(value)

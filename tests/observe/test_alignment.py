@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from clearhead.errors import InputError
-from clearhead.layers.tap import Tap, listen
+from clearhead.layers.tap import listen, taps
 from clearhead.models import Transformer, TransformerConfig
 from clearhead.observe import CrossAttention, cross_attention
 from clearhead.observe.forced import force
@@ -47,8 +47,7 @@ def test_a_word_of_several_pieces_has_their_sum_and_their_mean(translator: Trans
     pieces = tokenizer.tokens(read)
     cut = pieces.index("▁", 1) if "▁" in pieces[1:] else pieces.index("▁z")
     own: list[torch.Tensor] = []
-    tap = model.get_submodule("decoder.blocks.2.cross_attention.weights")
-    assert isinstance(tap, Tap)
+    tap = taps(model)["decoder.blocks.2.cross_attention.weights"]
 
     def keep(weights: torch.Tensor) -> torch.Tensor:
         own.append(weights)

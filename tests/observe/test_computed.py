@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from clearhead.errors import InputError
-from clearhead.layers.tap import Tap, listen
+from clearhead.layers.tap import listen, taps
 from clearhead.observe.attribution import input_x_gradient, integrated_gradients, value_zeroing
 from clearhead.observe.forced import Forced, force
 from clearhead.observe.lens import logit_lens
@@ -42,8 +42,7 @@ def test_rollout_by_hand_and_its_rows_sum_to_one() -> None:
 @torch.no_grad()
 def scaled(forced: Forced, place: int, factor: float) -> Tensor:
     """The log-probabilities when the vector of one source token is scaled."""
-    tap = forced.model.get_submodule("source_embedding.vectors")
-    assert isinstance(tap, Tap)
+    tap = taps(forced.model)["source_embedding.vectors"]
 
     def hear(x: Tensor) -> Tensor:
         x = x.clone()
@@ -70,8 +69,7 @@ def test_gradients_are_those_of_small_differences() -> None:
 def test_integrated_gradients_add_up() -> None:
     forced = pair()
     found = integrated_gradients(forced, n_steps=200)
-    tap = forced.model.get_submodule("source_embedding.vectors")
-    assert isinstance(tap, Tap)
+    tap = taps(forced.model)["source_embedding.vectors"]
     with torch.no_grad(), listen({tap: torch.zeros_like}):
         without = forced.log_probs()
     difference = forced.log_probs().detach() - without

@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_alignment_shows_the_weights() -> None:
     seen = cross_attention(force(TRANSLATOR.model, TRANSLATOR.tokenizer, TEXT, TARGET))
     picture = views.align_view(seen, 1, 0, source=TEXT, why="it was asked for")
-    assert picture.data["note"].endswith("weights, head 0; each row sums to 1; it was asked for")
+    assert picture.data["note"].endswith("weights, head 0; each row sums to 1\nit was asked for")
     assert picture.data["columns"] == ["The", "old", "dog", "<eos>"]
     assert picture.data["rows"][-1] == "<eos>"
     shown = texts(picture)
@@ -61,7 +61,7 @@ def test_all_heads_are_there(kind: Kind) -> None:
     n_blocks = 1 if kind == "encoder" else 2
     assert len(picture.data["weights"]) == n_blocks
     assert sum(text.startswith("head ") for text in texts(picture)) == 2
-    assert sum(text.startswith("e ") for text in texts(picture)) == 2 * n_blocks
+    assert sum(text.startswith("e ") and " · m " in text for text in texts(picture)) == 2 * n_blocks
     assert picture.text.count("\n") == 2 + 2 * n_blocks
 
 
@@ -191,7 +191,7 @@ def test_one_head_by_itself_and_by_pairs(folder: Path, tmp_path: Path) -> None:
     )
     assert described.output.splitlines()[2].split()[-2:] == ["alignment", "effect"]
     aligned = look(folder, TEXT, "--target", TARGET, "--pairs", file)
-    assert "it aligns best on pairs of pairs.tsv: in " in aligned.output
+    assert "this head aligns best on pairs of pairs.tsv: right for " in aligned.output
     asked = look(folder, TEXT, "--target", TARGET, "--block", "1", "--head", "0")
     assert "decoder.blocks.1.cross_attention.weights, head 0" in asked.output
 
@@ -206,7 +206,7 @@ def test_steps_of_a_drawn_answer_tell_the_rules(folder: Path, tmp_path: Path) ->
         assert {one["ruled_out_by"] for one in some} <= {None, "top-k"}
         assert sum(one["ruled_out_by"] is None for one in some) == 2
     printed = look(folder, TEXT, "--view", "steps", *drawn).output
-    assert "dark: after temperature, top-k, top-p" in printed
+    assert "→ that after temperature, top-k, top-p" in printed
     assert "(top-k)" in printed
 
 

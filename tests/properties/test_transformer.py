@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from clearhead.layers import attention
-from clearhead.layers.tap import Gauge, Tap, listen
+from clearhead.layers.tap import Gauge, listen, taps
 from clearhead.models import Transformer, TransformerConfig
 from tests.properties.models import N_TOKENS, PAD, Maker, sentences, transformers
 
@@ -133,23 +133,19 @@ def test_dropping_finished_rows_does_not_change_the_others(
 @given(transformers(), sentences(N_ROWS, padded=True), sentences(N_ROWS))
 def test_watching_changes_no_logit(make: Maker, source: Tensor, target_in: Tensor) -> None:
     model = make()
-    taps = {
-        name: tap
-        for name, tap in model.named_modules()
-        if isinstance(tap, Tap) and not isinstance(tap, Gauge)
-    }
+    passed = {name: tap for name, tap in taps(model).items() if not isinstance(tap, Gauge)}
     seen: dict[str, Tensor] = {}
 
     def recorder(name: str) -> Callable[[Tensor], Tensor]:
         return lambda value: seen.setdefault(name, value)
 
     plain = model(source, target_in)
-    with listen({tap: recorder(name) for name, tap in taps.items()}):
+    with listen({tap: recorder(name) for name, tap in passed.items()}):
         watched = model(source, target_in)
     assert_near(watched, plain)
     points = model.points()
-    assert seen.keys() == taps.keys()
-    assert all(seen[name].dim() == len(points[name].split()) for name in taps)
+    assert seen.keys() == passed.keys()
+    assert all(seen[name].dim() == len(points[name].split()) for name in passed)
 
 
 @given(

@@ -5,7 +5,7 @@ import torch
 
 from clearhead.decoding import Hypothesis
 from clearhead.errors import ConfigError, InputError
-from clearhead.layers.tap import Tap, listen
+from clearhead.layers.tap import listen, taps
 from clearhead.tasks import Translator
 from clearhead.tasks.settings import read_settings
 from tests.tasks.small_translator import Echo, random_translator
@@ -222,8 +222,7 @@ def test_alignment_is_what_the_last_block_but_one_reads() -> None:
 def cross_attention(translator: Translator, answer: list[str]) -> torch.Tensor:
     """What the first of two blocks reads while it writes this answer, as a mean over its heads."""
     tokenizer, seen = translator.tokenizer, []
-    tap = translator.model.get_submodule("decoder.blocks.0.cross_attention.weights")
-    assert isinstance(tap, Tap)
+    tap = taps(translator.model)["decoder.blocks.0.cross_attention.weights"]
 
     def keep(weights: torch.Tensor) -> torch.Tensor:
         seen.append(weights)

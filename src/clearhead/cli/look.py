@@ -105,18 +105,18 @@ def _align(wish: _Wish) -> Picture:
     model, tokenizer = wish.translator.model, wish.translator.tokenizer
     seen = cross_attention(wish.pair())
     block, head = wish.place
-    why = "as asked for"
+    why = ""
     if block is None or head is None:
         aligner = aligner_in(wish.translator.card)
-        why = "it aligned best on validation pairs"
+        why = "this head aligned best on validation pairs"
         if wish.files:
             aligner = choose_aligner(model, tokenizer, wish.pairs)
-            why = f"it aligns best on pairs of {wish.files[0].name}"
+            why = f"this head aligns best on pairs of {wish.files[0].name}"
         if aligner is None:
-            (block, head), why = seen.sharpest(), "the most decided head here"
+            (block, head), why = seen.sharpest(), "the most decided head for this pair"
         else:
             block, head = aligner.block, aligner.head
-            why += f": in {aligner.agreement:.0%} of {aligner.n_links} words"
+            why += f": right for {aligner.agreement:.0%} of {aligner.n_links} words"
     n_blocks, n_heads = seen.weights.shape[:2]
     if not (block < n_blocks and head < n_heads):
         raise InputError(

@@ -20,7 +20,7 @@ from clearhead.errors import ConfigError, InputError
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.dropout import Dropout
 from clearhead.layers.positions import Rotary
-from clearhead.layers.tap import Tap
+from clearhead.layers.tap import Tap, anybody_listens
 
 __all__ = [
     "KeysValues",
@@ -177,7 +177,9 @@ class MultiHeadAttention(nn.Module):
 
     def _must_be_explicit(self, q: Tensor, k: Tensor) -> bool:
         """Whether to form the weights: somebody looks at them, or it is faster."""
-        if any(t.is_watched for t in (self.scores, self.scaled, self.masked, self.weights)):
+        if anybody_listens() and any(
+            t.is_watched for t in (self.scores, self.scaled, self.masked, self.weights)
+        ):
             return True
         if self.training and self.dropout.p > 0:
             return True

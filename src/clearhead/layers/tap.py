@@ -19,24 +19,36 @@ from torch import Tensor, nn
 from clearhead.errors import InputError
 from clearhead.shapes import axis_names
 
-__all__ = ["ROWS", "Gauge", "Tap", "is_heard", "listen", "points", "remember_listeners"]
+__all__ = [
+    "ROWS",
+    "Gauge",
+    "Tap",
+    "anybody_listens",
+    "is_heard",
+    "listen",
+    "points",
+    "remember_listeners",
+    "taps",
+]
 
 Handler = Callable[[Tensor], Tensor]
 
 _handlers: ContextVar["Mapping[Tap, Handler] | None"] = ContextVar("handlers", default=None)
 
 
-class Tap(nn.Module):
-    """A place that passes its value on unchanged, unless somebody listens."""
+class Tap:
+    """A place that passes its value on unchanged, unless somebody listens.
+
+    It is an attribute of its module, and not a module itself: torch looks for those in a slow way,
+    and a step passes many taps.
+    """
 
     def __init__(self, axes: str) -> None:
-        super().__init__()
         axis_names(axes)  # an unknown letter fails here, not at the first observer
         self.axes = axes
 
     def __call__(self, value: Tensor) -> Tensor:
         """Hand `value` to the listener of this place, if there is one."""
-        # Overrides nn.Module.__call__, whose search for hooks would cost more than the rest here.
         handlers = _handlers.get()
         if handlers is None or self not in handlers:
             return value
@@ -51,9 +63,8 @@ class Tap(nn.Module):
         handlers = _handlers.get()
         return handlers is not None and self in handlers
 
-    def extra_repr(self) -> str:
-        """Show the axes in the printed module tree."""
-        return self.axes
+    def __repr__(self) -> str:
+        return f"Tap({self.axes!r})"
 
 
 class Gauge(Tap):
@@ -89,12 +100,17 @@ def _one_after_the_other(first: Handler, second: Handler) -> Handler:
     return lambda value: second(first(value))
 
 
+def anybody_listens() -> bool:
+    """Whether anybody listens to anything now; the quickest question."""
+    return _handlers.get() is not None
+
+
 def is_heard(model: nn.Module) -> bool:
     """Whether anybody listens to a place in `model` now."""
     handlers = _handlers.get()
     if not handlers:
         return False
-    return any(isinstance(part, Tap) and part in handlers for part in model.modules())
+    return any(tap in handlers for tap in taps(model).values())
 
 
 def remember_listeners(run: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -103,6 +119,16 @@ def remember_listeners(run: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda *args: context.run(run, *args)
 
 
+def taps(model: nn.Module) -> dict[str, Tap]:
+    """Every tap of a model by the name of its place."""
+    return {
+        f"{name}.{attribute}".lstrip("."): tap
+        for name, module in model.named_modules()
+        for attribute, tap in vars(module).items()
+        if isinstance(tap, Tap)
+    }
+
+
 def points(model: nn.Module) -> dict[str, str]:
     """Every place of `model` that can be watched: its name and its axes. Nothing is run."""
-    return {name: tap.axes for name, tap in model.named_modules() if isinstance(tap, Tap)}
+    return {name: tap.axes for name, tap in taps(model).items()}

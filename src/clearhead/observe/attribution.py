@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from clearhead.errors import InputError
-from clearhead.layers.tap import Tap, listen
+from clearhead.layers.tap import listen, taps
 from clearhead.observe.edit import edit, zero
 from clearhead.observe.forced import Forced
 from clearhead.observe.watch import watch
@@ -47,7 +47,7 @@ def _gradients(
     pair: Forced, change: Callable[[Tensor], Tensor]
 ) -> tuple[Float[Tensor, "S D"], Float[Tensor, "T S D"]]:
     """The vectors of the source, and the gradient of each log-probability at the changed ones."""
-    tap = pair.model.get_submodule("source_embedding.vectors")
+    tap = taps(pair.model)["source_embedding.vectors"]
     held: list[Tensor] = []
 
     def hear(x: Tensor) -> Tensor:
@@ -55,7 +55,7 @@ def _gradients(
         held.extend([x.detach(), changed])
         return changed
 
-    with torch.enable_grad(), listen({cast(Tap, tap): hear}, after_others=True):
+    with torch.enable_grad(), listen({tap: hear}, after_others=True):
         log_probs = pair.log_probs()
         vectors, changed = held
         gradients = [

@@ -5,7 +5,7 @@ from functools import partial
 
 from torch import Tensor
 
-from clearhead.layers.tap import ROWS, Tap
+from clearhead.layers.tap import ROWS, Tap, taps
 from clearhead.models import Model
 
 __all__ = ["Labels"]
@@ -49,8 +49,7 @@ class Labels:
         """
         found: dict[Tap, Handler] = {ROWS: self._hear_rows}
         for stream in {*self.model.streams("encoder."), *self.model.streams("decoder.")}:
-            tap = self.model.get_submodule(f"{stream}.tokens")
-            assert isinstance(tap, Tap)
+            tap = taps(self.model)[f"{stream}.tokens"]
             found[tap] = partial(hear, stream)
         return found
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from clearhead.errors import InputError, nearest
-from clearhead.layers.tap import Tap
+from clearhead.layers.tap import Tap, taps
 from clearhead.models import Model
 
 __all__ = ["find_points"]
@@ -12,16 +12,16 @@ __all__ = ["find_points"]
 
 def find_points(model: Model, patterns: Iterable[str]) -> dict[str, Tap]:
     """The places that fit any of the patterns; `*` stands for any text, dots included."""
-    taps = {name: tap for name, tap in model.named_modules() if isinstance(tap, Tap)}
+    known = taps(model)
     found: dict[str, Tap] = {}
     for pattern in patterns:
-        fitting = {name: tap for name, tap in taps.items() if fnmatchcase(name, pattern)}
+        fitting = {name: tap for name, tap in known.items() if fnmatchcase(name, pattern)}
         if not fitting:
-            raise InputError(f"the model has no point {pattern!r}: {_advice(pattern, taps)}")
+            raise InputError(f"the model has no point {pattern!r}: {_advice(pattern, known)}")
         found |= fitting
     return found
 
 
-def _advice(pattern: str, taps: Iterable[str]) -> str:
-    told = nearest(pattern, taps)
+def _advice(pattern: str, known: Iterable[str]) -> str:
+    told = nearest(pattern, known)
     return told if told.startswith("did") else "`model.points()` lists them"

@@ -1,5 +1,6 @@
 """What passed a place in a model: numbers, the names of their axes, and the tokens along them."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -129,10 +130,10 @@ class Steps(list[Value]):
 
 
 def words_of(tokens: Sequence[str]) -> list[tuple[str, list[int]]]:
-    """The words that tokens make, and the places of their pieces.
+    """The words that tokens make, and the places of their pieces; a mark at the end is by itself.
 
-    >>> words_of(["▁ice", "-", "cream", "▁now", "<eos>"])
-    [('ice-cream', [0, 1, 2]), ('now', [3]), ('<eos>', [4])]
+    >>> words_of(["▁ice", "-", "cream", ".", "▁now", "<eos>"])
+    [('ice-cream', [0, 1, 2]), ('.', [3]), ('now', [4]), ('<eos>', [5])]
     """
     words: list[list[int]] = []
     for place, token in enumerate(tokens):
@@ -141,7 +142,16 @@ def words_of(tokens: Sequence[str]) -> list[tuple[str, list[int]]]:
             words.append([place])
         else:
             words[-1].append(place)
-    return [(spell([tokens[place] for place in places]), places) for places in words]
+    parted = [part for places in words for part in _without_marks(tokens, places)]
+    return [(spell([tokens[place] for place in places]), places) for places in parted]
+
+
+def _without_marks(tokens: Sequence[str], places: list[int]) -> list[list[int]]:
+    """A word, and the pieces at its end that are nothing but punctuation."""
+    end = len(places)
+    while end > 1 and all(unicodedata.category(c)[0] == "P" for c in tokens[places[end - 1]]):
+        end -= 1
+    return [places[:end], places[end:]] if end < len(places) else [places]
 
 
 def _is_special(token: str) -> bool:

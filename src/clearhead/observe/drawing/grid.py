@@ -24,7 +24,7 @@ def grid_svg(
 ) -> str:
     """A row for each block, a column for each head."""
     n_blocks, n_heads = len(tables), len(tables[0])
-    left, top = svg.MARGIN + 64, svg.MARGIN + 66
+    left, top = svg.MARGIN + 64, svg.MARGIN + 80
     rows, keys = tables[0][0].shape
     down = SIDE * min(1.0, rows / keys) + GAP + 16
     width = max(left + (SIDE + GAP) * n_heads + svg.MARGIN, svg.heading_width(title, note))

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from clearhead.errors import InputError
 from clearhead.observe.drawing import svg
 
-__all__ = ["heatmap_svg", "map_svg", "shrink"]
+__all__ = ["MOST", "heatmap_svg", "map_svg", "shrink"]
 
 CELL, SMALL = 58, 5
 MOST = 24
 """So many rows or columns have numbers in their cells; larger tables have colours only."""
-N_SHADES = 31
+N_SHADES = 15
 
 
 def heatmap_svg(
@@ -27,7 +27,8 @@ def heatmap_svg(
 ) -> str:
     """Draw weights from 0 to 1 (`ends` in the legend), with names on the left and on top.
 
-    In a table that is too large for numbers, the darkest colour is its largest weight.
+    In a table that is too large for numbers, the darkest colour is its largest weight, and half as
+    dark a quarter of it: most of its weights are small.
     """
     if len(weights) != len(rows) or any(len(row) != len(columns) for row in weights):
         raise InputError(f"the weights must be {len(rows)} rows of {len(columns)} numbers")
@@ -46,14 +47,17 @@ def heatmap_svg(
     for number, name in enumerate(rows):
         y = top + cell * (number + 0.5) + size / 3
         parts.append(svg.text(left - 10, y, name, f'font-size="{size}" text-anchor="end"'))
+    middle = ""
     if cell == CELL:
         parts += _cells(weights, left, top)
     else:
         table = np.asarray(weights, dtype=np.float64)
-        most = float(table.max()) if ends == ("0", "1") else 1.0
-        parts.append(map_svg(table / (most or 1.0), left, top, cell, "cells"))
-        ends = (ends[0], f"{most:.2f}") if ends == ("0", "1") else ends
-    parts += svg.legend(left, top + cell * len(rows) + 16, ends)
+        if ends == ("0", "1"):
+            most = float(table.max()) or 1.0
+            table = np.sqrt(table.clip(0) / most)
+            ends, middle = ("0", f"{most:.2g}"), f"{most / 4:.2g}"
+        parts.append(map_svg(table, left, top, cell, "cells"))
+    parts += svg.legend(left, top + cell * len(rows) + 16, ends, middle)
     return svg.document(width, height, title, parts)
 
 
@@ -72,15 +76,17 @@ def _cells(weights: Sequence[Sequence[float]], left: float, top: float) -> Itera
 def map_svg(
     weights: NDArray[np.floating], left: float, top: float, cell: float, name: str = ""
 ) -> str:
-    """Colours only, in 32 steps: one shape for each, so that large maps stay small and quick."""
+    """Colours only, in 16 steps: one shape for each, so that large maps stay small and quick."""
     n_rows, n_columns = weights.shape
     steps = np.rint(N_SHADES * weights.clip(0, 1)).astype(int)
     shapes: dict[int, list[str]] = {}
     for i, row in enumerate(steps):
         begins = np.flatnonzero(np.diff(row, prepend=-1))
-        for j, n, step in zip(begins, np.diff(begins, append=n_columns), row[begins], strict=True):
+        lengths, shades = np.diff(begins, append=n_columns), row[begins]
+        runs = zip(begins.tolist(), lengths.tolist(), shades.tolist(), strict=True)
+        for j, n, step in runs:
             if step:
-                shapes.setdefault(int(step), []).append(f"M{j} {i}h{n}v1h-{n}z")
+                shapes.setdefault(step, []).append(f"M{j} {i}h{n}v1h-{n}z")
     paths = "".join(
         f'<path fill="{svg.colour(step / N_SHADES)}" d="{"".join(some)}"/>'
         for step, some in sorted(shapes.items())

@@ -12,6 +12,7 @@ __all__ = [
     "INK",
     "LINE",
     "MARGIN",
+    "SMALL",
     "colour",
     "document",
     "escaped",
@@ -29,6 +30,8 @@ LETTER: Final = 0.62
 LIGHT, DARK = (247, 251, 255), (8, 64, 129)
 INK, LINE = "#1b1b1b", "#d6dee8"
 MARGIN: Final = 28
+SMALL: Final = 'font-size="12" fill="#555"'
+"""How notes look."""
 _FONTS: Final = "Noto Sans, Noto Sans Devanagari, Noto Sans Tamil, Noto Sans CJK SC, sans-serif"
 
 
@@ -49,16 +52,18 @@ def document(width: float, height: float, title: str, parts: Sequence[str]) -> s
 
 
 def heading(title: str, note: str) -> list[str]:
-    """What is shown, and how to read it, above a picture."""
+    """What is shown, and how to read it in one line or two, above a picture."""
+    lines = note.split("\n")
     return [
         text(MARGIN, MARGIN + 8, title, 'font-size="17" font-weight="600"'),
-        text(MARGIN, MARGIN + 28, note, 'font-size="12" fill="#555"'),
+        *(text(MARGIN, MARGIN + 28 + 17 * n, line, SMALL) for n, line in enumerate(lines)),
     ]
 
 
 def heading_width(title: str, note: str) -> float:
     """The least width of a picture, so that its heading is whole."""
-    return 2 * MARGIN + max(1.1 * width_of(title, 17), width_of(note, 12))
+    notes = (0.9 * width_of(line, 12) for line in note.split("\n"))
+    return 2 * MARGIN + max(1.1 * width_of(title, 17), *notes)
 
 
 def text(x: float, y: float, content: str, look: str = "") -> str:
@@ -84,14 +89,15 @@ def colour(share: float) -> str:
     )
 
 
-def legend(x: float, y: float, ends: tuple[str, str] = ("0", "1")) -> list[str]:
-    """The scale of colours with its two ends."""
+def legend(x: float, y: float, ends: tuple[str, str] = ("0", "1"), middle: str = "") -> list[str]:
+    """The scale of colours with its two ends, and the number in the middle where it is not half."""
     steps = [rect(x + 24 + 14 * step, y, 14, 12, colour(step / 10)) for step in range(11)]
-    small = 'font-size="12" fill="#555"'
+    below = f'{SMALL} text-anchor="middle"'
     return [
-        text(x, y + 11, ends[0], small),
+        text(x, y + 11, ends[0], SMALL),
         *steps,
-        text(x + 24 + 160, y + 11, ends[1], small),
+        *([text(x + 24 + 77, y + 25, middle, below)] if middle else []),
+        text(x + 24 + 160, y + 11, ends[1], SMALL),
     ]
 
 

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from clearhead.errors import InputError
-from clearhead.observe.drawing import Picture, blocks, columns, grid_svg, heatmap_svg
+from clearhead.observe.drawing import Cells, Picture, blocks, columns, grid_svg, heatmap_svg
 from clearhead.observe.forced import Forced
 from clearhead.observe.heads import PLACES, Head, Kind, head_statistics
 from clearhead.observe.names import name_pieces
@@ -16,6 +16,8 @@ from clearhead.observe.watch import watch
 
 __all__ = ["head_view", "heads_view"]
 
+MOST: Final = 24
+"""So many tokens are listed above the picture."""
 LABELS: Final = {"cross": "cross-attention", "encoder": "encoder", "decoder": "decoder"}
 
 
@@ -27,9 +29,10 @@ def heads_view(
     facts = {(h.block, h.head): h for h in described or head_statistics([pair]) if h.kind == kind}
     title = f"All heads: {LABELS[kind]}"
     _, reads = _axes(pair, kind)
-    shown = f"columns: {' '.join(reads)} · " if len(reads) <= 24 else ""
     where = f", {why}" if why else ""
-    note = f"{shown}e is the entropy, m the mean largest weight{where}"
+    note = f"e is the entropy, m the mean largest weight{where}"
+    if len(reads) <= MOST:
+        note = f"columns: {' '.join(reads)}\n{note}"
     captions = [
         [f"e {facts[b, h].entropy:.2f} · m {facts[b, h].largest:.2f}" for h in range(len(heads))]
         for b, heads in enumerate(tables)
@@ -58,12 +61,13 @@ def head_view(pair: Forced, kind: Kind, block: int, head: int) -> Picture:
     weights = tables[block][head].tolist()
     queries, keys = _axes(pair, kind)
     title = f"One head: {LABELS[kind]}, block {block}, head {head}"
-    note = f"{PLACES[kind].format(block)}; each row sums to 1 and tells what its position reads"
+    note = f"{PLACES[kind].format(block)}; each row sums to 1"
     return Picture(
         title,
         heatmap_svg(weights, queries, keys, title=title, note=note),
         f"{title}\n{note}\n\n{blocks(weights, queries, keys)}",
         {"note": note, "rows": queries, "columns": keys, "weights": weights},
+        Cells(queries, keys, weights),
     )
 
 

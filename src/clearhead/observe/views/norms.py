@@ -22,7 +22,7 @@ def norms_view(pair: Forced) -> Picture:
     title = "Norms: what goes in, and what comes out"
     note = "mean of all numbers, their spread within a vector, and the largest"
     table = [["point", "mean", "spread", "largest"]]
-    table += [[name, *(f"{n:.2f}" for n in numbers)] for name, *numbers in rows]
+    table += [[name, *(f"{n:z.2f}" for n in numbers)] for name, *numbers in rows]
     return Picture(
         title,
         table_svg(table, title=title, note=note),

@@ -1,7 +1,7 @@
 """The vectors of positions."""
 
 from clearhead.layers.positions import sinusoids
-from clearhead.observe.drawing import Picture, blocks, heatmap_svg
+from clearhead.observe.drawing import Cells, Picture, blocks, heatmap_svg
 
 __all__ = ["positions_view"]
 
@@ -18,4 +18,5 @@ def positions_view(d_model: int, n_positions: int = 32, n_shown: int = 48) -> Pi
         heatmap_svg(shares, rows, names, title=title, note=note, ends=("−1", "1")),
         f"{title}\n{note}\n\n{blocks([row[:24] for row in shares], rows, names[:24])}",
         {"vectors": table.tolist()},
+        Cells(rows, names, table.tolist()),
     )

@@ -25,9 +25,13 @@ class _Candidate:
 
     def __str__(self) -> str:
         if self.ruled_out_by:
-            return f"{self.token} {self.p:.2f} ({self.ruled_out_by})"
+            return f"{self.token} {_share(self.p)} ({self.ruled_out_by})"
         is_same = abs(self.p - self.p_after) < 0.005
-        return f"{self.token} {self.p:.2f}" + ("" if is_same else f"→{self.p_after:.2f}")
+        return f"{self.token} {_share(self.p)}" + ("" if is_same else f"→{_share(self.p_after)}")
+
+
+def _share(p: float) -> str:
+    return f"{p:.2f}" if p >= 0.005 else "<.01"
 
 
 def steps_view(log: SearchLog, decode: Decode, text: str, n_shown: int = 4) -> Picture:
@@ -37,11 +41,13 @@ def steps_view(log: SearchLog, decode: Decode, text: str, n_shown: int = 4) -> P
     """
     title = f"Step by step: {text}"
     note = "at each position the most probable tokens; the one that was written is bold"
+    told = "the written token first, then others that were probable"
     if log.choices:
         steps = [_from_choice(choice, decode, n_shown) for choice in log.choices if choice.row == 0]
         rules = [stage.rule for stage in log.choices[0].stages[1:]]
         if rules:
             note += f"; light: the model, dark: after {', '.join(rules)}"
+            told += f"; the model's probability → that after {', '.join(rules)}"
     else:
         steps = list(_from_nodes(log, decode, n_shown))
     table = [["step", "written", *[""] * (n_shown - 1)]]
@@ -52,7 +58,7 @@ def steps_view(log: SearchLog, decode: Decode, text: str, n_shown: int = 4) -> P
     return Picture(
         title,
         _steps_svg(steps, title, note),
-        f"{title}\n{note}\n\n{columns(table, right=(0,))}",
+        f"{title}\n{told}\n\n{columns(table, right=(0,))}",
         {"steps": [[asdict(one) for one in some] for some in steps]},
     )
 
