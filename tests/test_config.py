@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import pytest
 
-from clearhead.config import Config
+from clearhead.config import Config, LlamaConfig, TransformerConfig, load_config, save_config
 from clearhead.errors import ClearheadError, ConfigError
 from clearhead.layers import BlockConfig
-from clearhead.models import PRESETS, TransformerConfig
+from clearhead.models import PRESETS
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -204,3 +204,16 @@ def test_errors_can_be_caught_together() -> None:
         Car.from_dict({})
     with pytest.raises(ValueError, match="needs name"):
         Car.from_dict({})
+
+
+def test_a_model_config_names_its_kind(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    configs: list[Config] = [LlamaConfig(n_tokens=9), TransformerConfig.preset("tiny", 9)]
+    for config in configs:
+        save_config(config, path)
+        assert load_config(path) == config
+    TransformerConfig.preset("tiny", 9).save(path)  # as older folders have it
+    assert load_config(path) == TransformerConfig.preset("tiny", 9)
+    path.write_text('{"kind": "lama", "n_tokens": 9}')
+    with pytest.raises(ConfigError, match="is for a model of kind 'lama': did you mean llama"):
+        load_config(path)

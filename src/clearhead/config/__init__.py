@@ -5,7 +5,18 @@ Those of models stand here, and not beside the models: who runs one natively nee
 
 from clearhead.config.base import Config
 from clearhead.config.block import BlockConfig
+from clearhead.config.kinds import KINDS, ModelConfig, load_config, save_config
 from clearhead.config.llama import LlamaConfig
 from clearhead.config.transformer import PRESETS, TransformerConfig
 
-__all__ = ["PRESETS", "BlockConfig", "Config", "LlamaConfig", "TransformerConfig"]
+__all__ = [
+    "KINDS",
+    "PRESETS",
+    "BlockConfig",
+    "Config",
+    "LlamaConfig",
+    "ModelConfig",
+    "TransformerConfig",
+    "load_config",
+    "save_config",
+]

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from clearhead.errors import ConfigError, nearest
 
-__all__ = ["Config"]
+__all__ = ["Config", "read_json"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -77,15 +77,20 @@ class Config:
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read what `save` wrote."""
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
-        except ValueError as error:  # not UTF-8, or not JSON
-            raise ConfigError(f"{path} is not JSON: {error}") from None
-        if not isinstance(data, dict):
-            raise ConfigError(f"{path} holds {type(data).__name__}, not an object of settings")
-        return cls.from_dict(data)
+        return cls.from_dict(read_json(path))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object that a JSON file holds."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:  # not UTF-8, or not JSON
+        raise ConfigError(f"{path} is not JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path} holds {type(data).__name__}, not an object of settings")
+    return data
 
 
 def _read(name: str, value: Any, kind: Any) -> Any:

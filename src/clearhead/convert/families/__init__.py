@@ -1,0 +1,10 @@
+"""The families of checkpoints that are understood, one file each."""
+
+from typing import Any
+
+from clearhead.convert.families.llama import LlamaFamily
+from clearhead.convert.family import Family
+
+__all__ = ["FAMILIES", "LlamaFamily"]
+
+FAMILIES: tuple[Family[Any], ...] = (LlamaFamily(),)
