@@ -20,7 +20,7 @@ from clearhead.text import Tokenizer
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from clearhead.models import Transformer
+    from clearhead.models import Model, Transformer
 
 __all__ = [
     "ModelFolder",
@@ -125,7 +125,7 @@ def _read_weights(path: Path) -> dict[str, Tensor]:
         raise InputError(f"{path} cannot be read: {error}") from None
 
 
-def put_weights(model: Transformer, weights: dict[str, Tensor], source: Path) -> None:
+def put_weights(model: Model, weights: dict[str, Tensor], source: Path) -> None:
     """Put saved weights into a model; each name and shape must fit."""
     parameters = dict(model.named_parameters())
     for name in sorted(parameters.keys() ^ weights.keys()):

@@ -3,34 +3,34 @@
 import sys
 import time
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
-from clearhead.data.batches import Batch
-from clearhead.models import Transformer
+from clearhead.models import Model
 from clearhead.tasks.plan import Speed
 
 __all__ = ["peak_bytes", "probe"]
 
-LossOf = Callable[[Batch], tuple[Tensor, Tensor, int]]
+B = TypeVar("B")
+LossOf = Callable[[B], tuple[Tensor, Tensor, int]]
 
 VALIDATION_SHARE = 1.08
 """Validations and checkpoints take some of the time, too."""
 
 
-def probe(model: Transformer, loss: LossOf, batches: Sequence[Batch]) -> Speed:
+def probe(model: Model, loss: LossOf[B], batches: Sequence[B]) -> Speed:
     """Time steps in float32, and in bfloat16 where products in it are faster; choose by that.
 
     The first batch warms up and shows how much memory is needed: give the largest first.
     """
     device = next(model.parameters()).device
     optimizer = torch.optim.Adam(model.train().parameters(), fused=True)
-    n_tokens = sum(batch.n_target_tokens for batch in batches[1:]) / len(batches[1:])
-    seconds = _seconds_per_step(loss, optimizer, batches, device, "float32")
+    seconds, n_tokens = _seconds_per_step(loss, optimizer, batches, device, "float32")
     precision, reason = "float32", "this machine has no fast products in bfloat16"
     if _bfloat16_gain(device) > 1.2:
-        other = _seconds_per_step(loss, optimizer, batches, device, "bfloat16")
+        other, _ = _seconds_per_step(loss, optimizer, batches, device, "bfloat16")
         reason = f"a step in bfloat16 takes {other / seconds:.2f} of the time of one in float32"
         if other < 0.95 * seconds:
             seconds, precision = other, "bfloat16"
@@ -41,24 +41,26 @@ def probe(model: Transformer, loss: LossOf, batches: Sequence[Batch]) -> Speed:
 
 
 def _seconds_per_step(
-    loss: LossOf,
+    loss: LossOf[B],
     optimizer: torch.optim.Optimizer,
-    batches: Sequence[Batch],
+    batches: Sequence[B],
     device: torch.device,
     precision: str,
-) -> float:
-    """The mean over all batches but the first, which differ in size."""
-    start = time.perf_counter()
+) -> tuple[float, float]:
+    """The mean over all batches but the first, which differ in size; and that of their tokens."""
+    start, n_tokens = time.perf_counter(), 0
     for number, batch in enumerate(batches):
         if number == 1:
-            start = time.perf_counter()
+            start, n_tokens = time.perf_counter(), 0
         with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
-            smoothed, plain, _ = loss(batch)
+            smoothed, plain, n = loss(batch)
+        n_tokens += n
         smoothed.backward()
         optimizer.step()
         optimizer.zero_grad()
         float(plain)  # waits for the device
-    return (time.perf_counter() - start) / (len(batches) - 1)
+    n_steps = len(batches) - 1
+    return (time.perf_counter() - start) / n_steps, n_tokens / n_steps
 
 
 def _bfloat16_gain(device: torch.device) -> float:
