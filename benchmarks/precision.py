@@ -15,7 +15,6 @@ from measure import Figure, arguments, report
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-import clearhead
 from clearhead.engine.memory import Wanted
 from clearhead.tasks import Translator
 from clearhead.tasks.scores import score_translations
@@ -38,7 +37,7 @@ def main() -> None:
     figures: list[Figure] = []
     exact = 0.0
     for precision in PRECISIONS:
-        translator = clearhead.load(options.model, precision)
+        translator = Translator.load(options.model, precision)
         answers = [answer.text for answer in translator(sources)]
         bleu = score_translations(answers, references)[0].value
         if precision == "float32":

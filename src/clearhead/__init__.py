@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from clearhead.tasks import Translator
+    from clearhead.tasks.generate.generator import Generator
 
 __all__ = ["__version__", "load", "train"]
 
@@ -21,13 +22,18 @@ __version__ = "0.1.0"
 def load(
     folder: str | PathLike[str],
     precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto",
-) -> "Translator":
+) -> "Translator | Generator":
     """Open a model folder; call what comes back with a text, or with a list of them.
 
     `precision` is that of the numbers it computes with; `auto` takes what is fastest here.
     """
     from clearhead.tasks import Translator  # torch takes seconds, and `--help` needs none of it
+    from clearhead.tasks.folder import task_of
 
+    if task_of(Path(folder)) == "generate":
+        from clearhead.tasks.generate.generator import Generator
+
+        return Generator.load(Path(folder), precision)
     return Translator.load(Path(folder), precision)
 
 

@@ -23,6 +23,7 @@ from clearhead.cli.check import show_report
 from clearhead.cli.live_course import Course, sparkline
 from clearhead.cli.live_words import next_lines, plan_lines, prose, result_lines, sample_lines
 from clearhead.data import Report
+from clearhead.data.texts import TextReport
 from clearhead.text.amounts import describe_time
 
 __all__ = ["Live"]
@@ -89,8 +90,8 @@ class Live:
             hear(facts)
 
     def _on_report(self, facts: dict[str, Any]) -> None:
-        report: Report = facts["report"]
-        if self._region is not None:
+        report: Report | TextReport = facts["report"]
+        if self._region is not None and isinstance(report, Report):
             show_report(report, self.console)
         else:
             lines = report.lines()[: -1 if report.is_fatal else None]  # a fatal verdict is an error
@@ -100,7 +101,8 @@ class Live:
 
     def _on_tokenizer(self, facts: dict[str, Any]) -> None:
         self._set_note(
-            f"learning a vocabulary of {facts['n_tokens']:,} tokens from {facts['n_pairs']:,} pairs"
+            f"learning a vocabulary of {facts['n_tokens']:,} tokens from {facts['n_pairs']:,} "
+            f"{facts.get('unit', 'pairs')}"
         )
 
     def _on_probe(self, facts: dict[str, Any]) -> None:
@@ -143,8 +145,9 @@ class Live:
     def _on_validation(self, facts: dict[str, Any]) -> None:
         with self._lock:
             is_best = self.course.note_validation(facts)
-        line = Text(f"step {facts['step']:,} · ").append(f"BLEU {facts['bleu']:.2f}", style="bold")
-        if facts["score"] != facts["bleu"]:
+        told = facts.get("told") or f"BLEU {facts['bleu']:.2f}"
+        line = Text(f"step {facts['step']:,} · ").append(told, style="bold")
+        if "told" not in facts and facts["score"] != facts["bleu"]:
             line.append(f" · score {facts['score']:.2f}")
         line.append(f" · loss {facts['loss']:.3f}")
         if facts.get("seconds") is not None:
@@ -156,7 +159,7 @@ class Live:
 
     def _on_end(self, facts: dict[str, Any]) -> None:
         with self._lock:
-            self._is_training, self._note = False, "scoring the test pairs"
+            self._is_training, self._note = False, "scoring what was held out for the test"
             samples, step = self.course.samples, self.course.validated_step
         if self._region is not None and samples:  # they vanish with the live region
             title = Text(f"Samples of step {step:,}", style="bold")
@@ -182,7 +185,8 @@ class Live:
         since = "" if course.knows_all else f" since step {course.resumed_step:,}"
         if is_best:
             return f"best{since or ' so far'}"
-        return f"best{since} is {course.best_score:.2f} at step {course.best_step:,}"
+        # What should be small is scored with its sign changed.
+        return f"best{since} is {abs(course.best_score):.2f} at step {course.best_step:,}"
 
     @property
     def _width(self) -> int | None:
@@ -230,7 +234,7 @@ class Live:
         if course.samples:
             score = Text.assemble(
                 "validation score ",
-                (f"{course.score:.2f}", "bold"),
+                (f"{abs(course.score):.2f}", "bold"),
                 f" at step {course.validated_step:,}",
             )
             if course.best_step != course.validated_step:

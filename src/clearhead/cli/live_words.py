@@ -15,7 +15,8 @@ from typing import Any
 from rich.cells import cell_len
 from rich.text import Text
 
-from clearhead.tasks.plan import Forecast, Plan
+from clearhead.tasks.job import AnyPlan
+from clearhead.tasks.plan import Forecast
 from clearhead.tasks.scores import Score
 from clearhead.text.amounts import describe_bytes, describe_time
 from clearhead.training import Outcome
@@ -26,8 +27,14 @@ LABELS = {
     "tokenizer": ("kind of tokens", "{}"),
     "n_vocabulary": ("vocabulary", "{} tokens"),
     "n_batch_tokens": ("batch", "{} tokens at most"),
+    "context": ("seen at once", "{} tokens"),
     "model.n_encoder_layers": ("encoder", "{} layers"),
     "model.n_decoder_layers": ("decoder", "{} layers"),
+    "model.n_layers": ("depth", "{} layers"),
+    "model.d_model": ("width", "{}"),
+    "model.d_ff": ("feed-forward width", "{}"),
+    "model.n_heads": ("attention", "{} heads"),
+    "model.dropout": ("dropout", "{}"),
     "model.block.d_model": ("width", "{}"),
     "model.block.d_ff": ("feed-forward width", "{}"),
     "model.block.n_heads": ("attention", "{} heads"),
@@ -49,7 +56,14 @@ LABELS = {
 }
 """Setting → what it is called in the plan, and how its value is said."""
 GROUPS = {
-    "data": ("tokenizer", "n_vocabulary", "n_batch_tokens", "subword_dropout", "n_copies"),
+    "data": (
+        "tokenizer",
+        "n_vocabulary",
+        "context",
+        "n_batch_tokens",
+        "subword_dropout",
+        "n_copies",
+    ),
     "model": tuple(key for key in LABELS if key.startswith("model.")),
     "training": ("smoothing", *(key for key in LABELS if key.startswith("training."))),
 }
@@ -75,12 +89,13 @@ def prose(text: str, width: int | None, indent: str = "", style: str = "") -> li
     return [Text(line, style=style) for line in lines]
 
 
-def plan_lines(plan: Plan, forecast: Forecast, width: int | None = None) -> list[Text]:
+def plan_lines(plan: AnyPlan, forecast: Forecast, width: int | None = None) -> list[Text]:
     """Say what is trained, on what, for how long, and why; each setting with its key."""
     settings = dict(_flatten(plan.to_dict()))
+    examples = "training texts" if "context" in settings else "training pairs"
     facts = {
         "data": [
-            ("training pairs", f"{forecast.n_pairs:,}", ""),
+            (examples, f"{forecast.n_pairs:,}", ""),
             ("epoch", f"{forecast.n_batches:,} batches", ""),
             ("padding", f"{forecast.padding:.1%} of the batches", ""),
         ],
@@ -92,7 +107,8 @@ def plan_lines(plan: Plan, forecast: Forecast, width: int | None = None) -> list
         rows.append((group, "", "" if rows else "change it with --set"))
         rows += facts[group]
         others = [key for key in settings if key not in LABELS and key.startswith(f"{group}.")]
-        for key in (*keys, *(others if group == "training" else ())):
+        known = [key for key in keys if key in settings]
+        for key in (*known, *(others if group == "training" else ())):
             label, template = LABELS.get(key, (key.rpartition(".")[2], "{}"))
             rows.append((label, template.format(_write(settings[key])), key))
     rows += [
@@ -153,7 +169,7 @@ def result_lines(
     width: int | None = None,
 ) -> list[Text]:
     """Say how good the model is, and where it is."""
-    lines = [Text(), Text("Scores on the test pairs", style="bold")]
+    lines = [Text(), Text("Scores on what was held out for the test", style="bold")]
     n_name = max((len(score.name) for score in scores), default=0)
     n_signature = max((len(score.signature) for score in scores), default=0)
     is_wide = width is None or n_name + n_signature + 12 <= width

@@ -18,6 +18,8 @@ from clearhead.cli.run_options import (
 )
 from clearhead.errors import ClearheadError, nearest
 
+TASKS = ("translate", "generate")
+
 __all__ = ["main"]
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -116,6 +118,11 @@ def check(
 @COLUMNS
 @_held_out("--validation", "Pairs to follow the training with, instead of a part of FILES")
 @_held_out("--test", "Pairs for the final scores, instead of a part of FILES")
+@click.option(
+    "--task",
+    type=click.Choice(TASKS),
+    help="What to train for. Without it the data says which: pairs or plain texts.",
+)
 @click.option("--size", metavar="NAME", help="tiny, small, fast, base or big.")
 @click.option("--time", metavar="TIME", help="How long to train at most: 90s, 30m, 2h, 1h30m.")
 @click.option(
@@ -149,14 +156,24 @@ def train(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
 @click.argument("text", nargs=-1)
 @run_options
 def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
-    """Translate TEXT, or standard input line by line, with the model in FOLDER.
+    """Translate TEXT, or continue it, with the model in FOLDER.
 
     Each TEXT gives one line. Without any, each line of standard input gives exactly one line of
     output, in order; a blank line stays blank. With --n-best each gives several lines, best first.
     A line that is too long for the model is translated sentence by sentence. How many answers are
     doubtful, because they lack a number or were cut, say, is told on standard error.
+
+    A model that was trained on plain texts continues TEXT, or all of standard input, and writes as
+    it goes: by default with --temperature 0.8, and 200 tokens.
     """
     refuse_contradictions(options)
+    from clearhead.tasks.folder import task_of
+
+    if task_of(folder) == "generate":
+        from clearhead.cli.run_generate import continue_texts
+
+        continue_texts(folder, text, **options)
+        return
     from clearhead.cli.run import run_model
 
     run_model(folder, text, **options)

@@ -4,12 +4,14 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
 from clearhead.data import PairFile, open_pairs
+from clearhead.data.texts import Texts
+from clearhead.data.which import which_task
 from clearhead.errors import ConfigError, InputError, nearest
 
 if TYPE_CHECKING:
@@ -33,26 +35,30 @@ def show_training(
     time: str | None,
     settings: Sequence[str],
     device: "Device",
+    task: str | None = None,
 ) -> None:
     """Train on `files`; a run that was asked to stop exits with code 130."""
     seconds = None if time is None else read_time(time)
     changes = read_settings(settings)
-    pairs = open_pairs(files, columns)
-    held_out = [_open(paths, columns) for paths in (validation, test)]
+    given, held_out = _open_all(files, columns, (validation, test), task)
 
     # These load torch, which takes seconds: a mistyped option is told before.
     from clearhead.cli.live import Live
     from clearhead.config import PRESETS
+    from clearhead.tasks.generate.plan import SIZES
+    from clearhead.tasks.generate.train import train_generator
     from clearhead.tasks.train import train
     from clearhead.training import Interrupted
 
-    if size is not None and size not in PRESETS:
-        raise ConfigError(f"no size {size!r}: {nearest(size, PRESETS)}")
+    sizes = SIZES if isinstance(given, Texts) else PRESETS
+    if size is not None and size not in sizes:
+        raise ConfigError(f"no size {size!r}: {nearest(size, sizes)}")
     console = Console(highlight=False)
+    run: Any = train_generator if isinstance(given, Texts) else train
     try:
         with Live(console) as live:
-            train(
-                pairs,
+            run(
+                given,
                 to,
                 validation=held_out[0],
                 test=held_out[1],
@@ -111,5 +117,16 @@ def read_settings(texts: Sequence[str]) -> dict[str, str]:
     return settings
 
 
-def _open(paths: Sequence[Path], columns: tuple[str, str] | None) -> PairFile | None:
-    return open_pairs(paths, columns) if paths else None
+def _open_all(
+    files: Sequence[Path],
+    columns: tuple[str, str] | None,
+    held_out: Sequence[Sequence[Path]],
+    task: str | None,
+) -> tuple[PairFile | Texts, list[PairFile | Texts | None]]:
+    """The data, as the task that is asked for reads it, or as what it is."""
+    task = task or which_task(files, columns)
+
+    def read(paths: Sequence[Path]) -> PairFile | Texts:
+        return Texts(paths) if task == "generate" else open_pairs(paths, columns)
+
+    return read(files), [read(paths) if paths else None for paths in held_out]

@@ -47,6 +47,12 @@ class Engine:
         return self._load()
 
     @property
+    def is_causal(self) -> bool:
+        """Whether the source is the beginning of what is written."""
+        decoder = self.model if self.native is None else self.native
+        return bool(getattr(decoder, "is_causal", False))
+
+    @property
     def _is_heard(self) -> bool:
         if "model" not in vars(self):  # nobody can listen to what is not there yet
             return False

@@ -1,5 +1,7 @@
 """What the other rooms may know of a model, whatever it is made of."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -11,6 +13,9 @@ __all__ = ["Model", "check_tokens"]
 
 class Model(nn.Module):
     """Inputs → logits, and nothing else; it names the places where it can be watched."""
+
+    config: Any
+    """Its size and kind."""
 
     def points(self) -> dict[str, str]:
         """Every place that can be watched: its name and its axes. Nothing is run."""

@@ -24,6 +24,8 @@ __all__ = ["Llama"]
 class Llama(Model):
     """Tokens → logits of the next token after each of them."""
 
+    config: LlamaConfig
+
     is_causal = True
 
     def __init__(self, config: LlamaConfig) -> None:

@@ -22,6 +22,8 @@ __all__ = ["Transformer"]
 class Transformer(Model):
     """Encoder and decoder of `config.block`s over embedded tokens with positions."""
 
+    config: TransformerConfig
+
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config

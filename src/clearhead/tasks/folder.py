@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clearhead.config import TransformerConfig
+from clearhead.config import LlamaConfig, TransformerConfig, load_config, save_config
 from clearhead.engine.source import Source, WeightFile
 from clearhead.errors import InputError
 from clearhead.text import Tokenizer
@@ -20,7 +20,7 @@ from clearhead.text import Tokenizer
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from clearhead.models import Model, Transformer
+    from clearhead.models import Model
 
 __all__ = [
     "ModelFolder",
@@ -29,6 +29,7 @@ __all__ = [
     "open_folder",
     "put_weights",
     "save_folder",
+    "task_of",
 ]
 
 
@@ -36,7 +37,7 @@ __all__ = [
 class ModelFolder:
     """What a model folder holds."""
 
-    model: Transformer
+    model: Model
     tokenizer: Tokenizer
     card: dict[str, Any]
 
@@ -50,7 +51,7 @@ def save_folder(folder: Path, contents: ModelFolder) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     # Tied weights have one name among the parameters, and one place in the file.
     weights = {name: p.detach().contiguous() for name, p in contents.model.named_parameters()}
-    contents.model.config.save(folder / "config.json")
+    save_config(contents.model.config, folder / "config.json")
     write_bytes(folder / "model.safetensors", save(weights))
     contents.tokenizer.save(folder / "tokenizer.json")
     card = json.dumps(contents.card, indent=2, ensure_ascii=False)
@@ -62,7 +63,7 @@ class OpenFolder:
     """A model folder whose weights are read only when they are needed."""
 
     folder: Path
-    config: TransformerConfig
+    config: TransformerConfig | LlamaConfig
     tokenizer: Tokenizer
     card: dict[str, Any]
 
@@ -71,11 +72,11 @@ class OpenFolder:
         """The file of the weights."""
         return self.folder / "model.safetensors"
 
-    def model(self) -> Transformer:
+    def model(self) -> Any:
         """The model with its weights."""
-        from clearhead.models import Transformer  # and torch, which the engine does without
+        from clearhead.models import build  # and torch, which the engine does without
 
-        model = Transformer(self.config)
+        model = build(self.config)
         put_weights(model, _read_weights(self.weights), self.folder)
         return model.eval()
 
@@ -95,18 +96,30 @@ def open_folder(folder: Path) -> OpenFolder:
             f"{folder} is not a whole model folder: {', '.join(missing)} is missing; "
             f"`clearhead train … --to {folder}` makes one, or goes on with one"
         )
-    config = TransformerConfig.load(folder / "config.json")
+    config = load_config(folder / "config.json")
     tokenizer = Tokenizer.load(folder / "tokenizer.json")
-    if tokenizer.n_tokens != config.n_source_tokens:
+    assert isinstance(config, TransformerConfig | LlamaConfig)
+    n_read = config.n_tokens if isinstance(config, LlamaConfig) else config.n_source_tokens
+    if tokenizer.n_tokens != n_read:
         raise InputError(
             f"the tokenizer in {folder} has {tokenizer.n_tokens} tokens and the model "
-            f"{config.n_source_tokens}: they do not belong together"
+            f"{n_read}: they do not belong together"
         )
     try:
         card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{folder / 'card.json'} is not JSON: {error}") from None
     return OpenFolder(folder, config, tokenizer, card)
+
+
+def task_of(folder: Path) -> str:
+    """What the model in a folder is for; the card says it, and in older ones translating."""
+    try:
+        card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return "translate"  # and opening it will say what is wrong
+    task = card.get("task") if isinstance(card, dict) else None
+    return task if isinstance(task, str) else "translate"
 
 
 def load_folder(folder: Path) -> ModelFolder:

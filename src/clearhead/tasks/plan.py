@@ -8,7 +8,16 @@ from clearhead.errors import ConfigError
 from clearhead.text import Kind, choose_size
 from clearhead.training import TrainingConfig
 
-__all__ = ["Facts", "Forecast", "Plan", "Speed", "make_plan", "smaller_size", "usual_size"]
+__all__ = [
+    "Facts",
+    "Forecast",
+    "Plan",
+    "Speed",
+    "make_plan",
+    "smaller_size",
+    "usual_size",
+    "validate_every",
+]
 
 USUAL_SECONDS = 80 * 60
 """How long a run may take when nobody says otherwise."""
@@ -155,7 +164,7 @@ def make_plan(
             n_steps=n_steps,
             lr=_RATES[size],
             warm_up=max(1, min(2000, n_steps // 10)),
-            validate_every=_validate_every(n_steps, speed),
+            validate_every=validate_every(n_steps, speed),
             precision=speed.precision if speed else "float32",
         ),
     )
@@ -193,7 +202,7 @@ def _batch_tokens(n_characters: int) -> int:
     return int(min(4096, max(512, n_target_tokens / 400 // 256 * 256)))
 
 
-def _validate_every(n_steps: int, speed: Speed | None) -> int:
+def validate_every(n_steps: int, speed: Speed | None) -> int:
     """Forty times in a run, but not more than once in half a minute; at least four times."""
     half_minute = 30 / speed.seconds_per_step if speed else 1
     return max(1, min(int(max(n_steps / 40, half_minute)), n_steps // 4))

@@ -9,30 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from clearhead.decoding import Hypothesis, Request, generate, stream
-from clearhead.decoding.interface import StepDecoder
-from clearhead.engine.choice import choose
-from clearhead.engine.engine import Engine
-from clearhead.engine.memory import Wanted
 from clearhead.errors import InputError
 from clearhead.tasks.answer_stream import AnswerStream
-from clearhead.tasks.folder import open_folder
 from clearhead.tasks.lengths import longest_in, ratio_in
+from clearhead.tasks.loaded import Loaded
 from clearhead.tasks.long_text import cut, even, has_lines
 from clearhead.tasks.settings import Settings, read_settings
 from clearhead.tasks.translation import Alignment, Translation, join_translations
-from clearhead.text import Tokenizer
 from clearhead.text.sentences import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from contextlib import AbstractContextManager
 
     from clearhead.models import Transformer
-    from clearhead.observe import Comparison, Edit, Seen
+    from clearhead.observe import Comparison, Edit
+
+    _Base = Loaded[Transformer]
+else:
+    _Base = Loaded
 
 __all__ = ["Translation", "Translator"]
 
@@ -40,48 +37,8 @@ N_TOKENS, N_TOKENS_NATIVE = 2048, 16_384
 """About how many source tokens are decoded together; the engine cuts them into groups itself."""
 
 
-class Translator:
+class Translator(_Base):
     """A trained model with its tokenizer: call it with a text, or with several."""
-
-    def __init__(
-        self,
-        model: Transformer | Engine,
-        tokenizer: Tokenizer,
-        card: dict[str, Any],
-    ) -> None:
-        self.tokenizer, self.card = tokenizer, card
-        self.engine = model if isinstance(model, Engine) else None
-        """The faster path of a model that is not trained any more."""
-        self._model = None if isinstance(model, Engine) else model.eval()
-
-    @classmethod
-    def load(cls, folder: str | Path, precision: Wanted = "auto") -> Translator:
-        """Open a model folder; `precision` is that of the engine, see `engine.choice`."""
-        found = open_folder(Path(folder))
-        try:
-            native, choice = choose(found.source(), precision)
-        except InputError as error:
-            raise InputError(f"{folder}: {error}") from None
-        return cls(Engine(found.model, native, choice), found.tokenizer, found.card)
-
-    @property
-    def model(self) -> Transformer:
-        """The model itself; behind an engine, it is loaded when it is first asked for."""
-        if self._model is not None:
-            return self._model
-        assert self.engine is not None
-        return self.engine.model
-
-    @property
-    def device(self) -> str:
-        """Where it computes."""
-        if self._model is None:  # the engine
-            return "cpu"
-        return str(next(self._model.parameters()).device)
-
-    @property
-    def _decoder(self) -> StepDecoder[Any]:
-        return self.engine or self.model
 
     @overload
     def __call__(self, text: str, **settings: Any) -> Translation: ...
@@ -113,22 +70,6 @@ class Translator:
             )
         ((pieces, rows),) = self._cut([text], wanted)
         return AnswerStream(pieces, self._requests(pieces, rows, wanted), wanted, self._stream)
-
-    def watch(self, *patterns: str, limit: int | None = None) -> AbstractContextManager[Seen]:
-        """Keep what passes places of the model while the block runs; see `observe.watch`.
-
-        The model itself computes then, and not the engine.
-        """
-        from clearhead.observe.watch import LIMIT, watch  # and torch, which the engine does without
-
-        limit = LIMIT if limit is None else limit
-        return watch(self.model, *patterns, decode=self.tokenizer.tokens, limit=limit)
-
-    def edit(self, edits: Mapping[str, Edit | Sequence[Edit]]) -> AbstractContextManager[None]:
-        """Let something else go on from places of the model; see `observe.edit`."""
-        from clearhead.observe.edit import edit
-
-        return edit(self.model, edits, decode=self.tokenizer.tokens)
 
     def compare(
         self,

@@ -1,0 +1,193 @@
+"""Plain texts to continue: one file, several, or all that a folder holds; also code.
+
+Each file is a document. What is no text is counted and left out, and so is a document that came
+before; nothing else is changed: spaces and line breaks are part of what is learned.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+from clearhead.data.encoding import detect_encoding, open_text, read_head
+from clearhead.data.report import Effect, Finding
+from clearhead.errors import InputError
+
+__all__ = ["Document", "TextReport", "Texts", "find_texts"]
+
+KINDS: Final[dict[str, tuple[Effect, str]]] = {
+    "empty": ("dropped", "empty files"),
+    "not text": ("dropped", "files that hold no text"),
+    "duplicate": ("dropped", "files with the same text as an earlier one"),
+    "leaked": ("dropped", "files whose text is also held out"),
+    "undecodable": ("noted", "files with bytes that cannot be decoded"),
+    "nul": ("noted", "files with NUL characters"),
+}
+N_NAMED = 5
+LEAST = 10_000
+"""Characters below which nothing can be learned."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """One file."""
+
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True)
+class TextReport:
+    """What was found in the files; `n_read` is `n_kept` and all that was dropped."""
+
+    paths: tuple[str, ...]
+    assumed: tuple[str, ...]
+    n_read: int
+    n_kept: int
+    n_characters: int
+    n_lines: int
+    alphabet: int
+    """How many different characters there are."""
+    findings: tuple[Finding, ...]
+    named: tuple[tuple[str, ...], ...]
+    """The first files of each finding."""
+    fatal: tuple[str, ...]
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether this data should not be trained on."""
+        return bool(self.fatal)
+
+    @property
+    def verdict(self) -> str:
+        """The result in one line."""
+        if self.fatal:
+            return "not fit for training: " + "; ".join(self.fatal)
+        files = "1 file" if self.n_kept == 1 else f"{self.n_kept:,} files"
+        return (
+            f"fit for training: {self.n_characters:,} characters in {self.n_lines:,} lines of "
+            f"{files}, {self.alphabet:,} of them different"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain nested data, ready for JSON."""
+        n_dropped = self.n_read - self.n_kept
+        return {**asdict(self), "n_dropped": n_dropped, "is_fatal": self.is_fatal}
+
+    def lines(self) -> list[str]:
+        """The report as plain lines."""
+        findings = [
+            f"{found.effect} {found.count:,}: {found.meaning}, {', '.join(names)}"
+            + (" …" if found.count > len(names) else "")
+            for found, names in zip(self.findings, self.named, strict=True)
+        ]
+        return [*self.assumed, *findings, self.verdict]
+
+
+class Texts:
+    """The documents of some paths, in the order of their names; they are read when asked for."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.given = tuple(paths)
+        self.paths = find_texts(paths)
+
+    def __iter__(self) -> Iterator[Document]:
+        """All that can be read as text."""
+        for path in self.paths:
+            text = _read(path)
+            if text:
+                yield Document(path, text)
+
+    def examine(self, held_out: Sequence[str] = ()) -> tuple[TextReport, list[Document]]:
+        """What is wrong with which file, and the documents that are left."""
+        found: dict[str, list[str]] = {}
+        kept: list[Document] = []
+        seen: set[bytes] = set()
+        banned = {_digest(text) for text in held_out}
+        alphabet: set[str] = set()
+        for path in self.paths:
+            text = _read(path)
+            kind = "not text" if text is None else "empty" if not text.strip() else None
+            key = _digest(text or "")
+            if kind is None and key in seen:
+                kind = "duplicate"
+            if kind is None and key in banned:
+                kind = "leaked"
+            if kind is not None or text is None:
+                found.setdefault(kind or "empty", []).append(path.name)
+                continue
+            seen.add(key)
+            for mark, noted in (("\ufffd", "undecodable"), ("\0", "nul")):
+                if mark in text:
+                    found.setdefault(noted, []).append(path.name)
+            alphabet |= set(text)
+            kept.append(Document(path, text))
+        return self._report(found, kept, len(alphabet)), kept
+
+    def _report(
+        self, found: dict[str, list[str]], kept: Sequence[Document], n_alphabet: int
+    ) -> TextReport:
+        n_characters = sum(len(document.text) for document in kept)
+        few = f"{n_characters:,} characters are too few to learn from: give at least {LEAST:,}"
+        kinds = [kind for kind in KINDS if kind in found]
+        return TextReport(
+            paths=tuple(map(str, self.given)),
+            assumed=("task: generate, because these are plain texts and no pairs",),
+            n_read=len(self.paths),
+            n_kept=len(kept),
+            n_characters=n_characters,
+            n_lines=sum(document.text.count("\n") + 1 for document in kept),
+            alphabet=n_alphabet,
+            findings=tuple(
+                Finding(
+                    kind=kind,
+                    meaning=KINDS[kind][1],
+                    effect=KINDS[kind][0],
+                    count=len(found[kind]),
+                    share=len(found[kind]) / len(self.paths),
+                    lines=(),
+                )
+                for kind in kinds
+            ),
+            named=tuple(tuple(found[kind][:N_NAMED]) for kind in kinds),
+            fatal=(few,) if n_characters < LEAST else (),
+        )
+
+
+def find_texts(paths: Sequence[Path]) -> list[Path]:
+    """The files of some paths: folders with all below them, but for hidden ones, in order."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            below = sorted(each for each in path.rglob("*") if each.is_file())
+            found += [each for each in below if not _is_hidden(each.relative_to(path))]
+        elif path.exists():
+            found.append(path)
+        else:
+            raise InputError(f"{path} does not exist: check the name and the folder")
+    if not found:
+        raise InputError(f"{', '.join(map(str, paths))} holds no files")
+    return found
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
+
+
+def _read(path: Path) -> str | None:
+    """The text of a file; none if it holds something else."""
+    try:
+        head = read_head(path)
+    except InputError:
+        return ""
+    try:
+        encoding = detect_encoding(path, head)
+    except InputError:
+        return None
+    with open_text(path, encoding.codec) as file:
+        return file.read().replace("\r\n", "\n")
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()

@@ -1,0 +1,178 @@
+"""From plain texts to a model that continues them: doctor → plan → tokens → training → scores."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from clearhead.data.texts import Texts
+from clearhead.data.windows import WindowBatch, Windows
+from clearhead.models import Llama, Model
+from clearhead.tasks.evaluate import Sample
+from clearhead.tasks.folder import ModelFolder, save_folder
+from clearhead.tasks.generate.corpus import TextCorpus, survey_texts, write_tokens
+from clearhead.tasks.generate.evaluate import guess, score_texts
+from clearhead.tasks.generate.generator import Generator
+from clearhead.tasks.generate.plan import GeneratePlan, TextFacts, make_plan
+from clearhead.tasks.job import BatchesOf, Job, Tell, Wish, carry_out, claim, nothing_left_behind
+from clearhead.tasks.plan import Speed
+from clearhead.tasks.report import write_report
+from clearhead.text import Tokenizer
+from clearhead.training import smoothed_loss
+from clearhead.training.device import Device
+
+__all__ = ["train_generator"]
+
+N_VALIDATED = 200_000
+"""Characters of the validation texts that are followed in training."""
+N_SAMPLES, N_PROMPT, N_CONTINUED = 3, 60, 120
+
+
+def train_generator(
+    texts: Texts,
+    to: Path,
+    *,
+    validation: Texts | None = None,
+    test: Texts | None = None,
+    size: str | None = None,
+    seconds: float | None = None,
+    settings: dict[str, Any] | None = None,
+    device: Device = "auto",
+    tell: Tell = lambda *_: None,
+) -> Generator:
+    """Train a model on `texts` and write it to the folder `to`; resumes what was begun there."""
+    wish = Wish(size, seconds, settings or {})
+    make_plan(TextFacts(1_000_000), size=size, settings=wish.settings)  # wrong names fail here
+    training = claim(to)
+    with nothing_left_behind(training, to):
+        corpus = survey_texts(texts, validation, test, tell)
+    job = _Continuing(corpus)
+    result = carry_out(job, to, training, wish, device, tell)
+    model = cast(Llama, result.model)
+    found = guess(model, job.tokenizer, corpus.test, result.plan.context)
+    scores = score_texts(found, corpus.train, corpus.test)
+    card = {
+        "task": "generate",
+        "n_parameters": model.n_parameters,
+        "data": {**corpus.report.to_dict(), "fingerprint": corpus.fingerprint},
+        "held_out": {
+            "validation": sum(map(len, corpus.validation)),
+            "test": sum(map(len, corpus.test)),
+            "unit": "characters",
+        },
+        "plan": result.plan.to_dict(),
+        "forecast": asdict(result.forecast),
+        "training": asdict(result.outcome),
+        "scores": [asdict(each) for each in scores],
+    }
+    save_folder(to, ModelFolder(model, job.tokenizer, card))
+    generator = Generator(model, job.tokenizer, card)
+    report = to / "report.html"
+    samples = [Sample(s["source"], s["reference"], s["answer"], 0.0) for s in job.samples(model)]
+    write_report(report, card, result.journal, samples)
+    facts = {"scores": scores, "outcome": result.outcome, "folder": to, "report": report}
+    tell("scores", facts)
+    return generator
+
+
+class _Continuing(Job[GeneratePlan, WindowBatch]):
+    """What is to be known of a run on texts."""
+
+    def __init__(self, corpus: TextCorpus) -> None:
+        self.corpus, self.n_examples = corpus, len(corpus.train)
+        self.tokenizer: Tokenizer
+        self.tokens: NDArray[np.integer]
+        self.facts = TextFacts(corpus.n_characters)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all texts, and of what is held out."""
+        return self.corpus.fingerprint
+
+    def read_plan(self, data: dict[str, Any]) -> GeneratePlan:
+        """Refuses what a plan does not have."""
+        return GeneratePlan.from_dict(data)
+
+    def plan(self, wish: Wish, speed: Speed | None) -> tuple[GeneratePlan, tuple[str, ...]]:
+        """From the number of characters."""
+        seconds = None if speed is None else wish.seconds
+        return make_plan(
+            self.facts, size=wish.size, seconds=seconds, speed=speed, settings=wish.settings
+        )
+
+    def prepare(self, plan: GeneratePlan, folder: Path, tell: Tell) -> None:
+        """The vocabulary, and all tokens in one row on disk."""
+        self.tokenizer, self.tokens = write_tokens(self.corpus, plan, folder, tell)
+        self.facts = replace(self.facts, n_tokens=self.tokenizer.n_tokens)
+
+    def batches(self, plan: GeneratePlan) -> BatchesOf[WindowBatch]:
+        """Windows of the row."""
+        found = Windows(self.tokens, plan.context, plan.n_rows, plan.training.seed)
+        self.facts = replace(self.facts, n_batches=found.n_batches(0))
+        return found
+
+    def build(self, plan: GeneratePlan) -> Llama:
+        """A decoder by itself."""
+        return Llama(plan.model)
+
+    def loss(
+        self, model: Model, plan: GeneratePlan
+    ) -> Callable[[WindowBatch], tuple[Tensor, Tensor, int]]:
+        """Cross-entropy of the next token, at every position."""
+        llama, device = cast(Llama, model), next(model.parameters()).device
+
+        def loss(batch: WindowBatch) -> tuple[Tensor, Tensor, int]:
+            batch = batch.to(device)
+            is_token = torch.ones_like(batch.targets, dtype=torch.bool)
+            x = llama.read(batch.inputs)
+            both = smoothed_loss(x, llama.output.weight, batch.targets, is_token)
+            return *both, batch.n_tokens
+
+        return loss
+
+    def validate(self, model: Model, plan: GeneratePlan) -> dict[str, Any]:
+        """Bits per byte of the validation texts, and three continuations to look at."""
+        start = time.perf_counter()
+        found = guess(
+            cast(Llama, model), self.tokenizer, _some(self.corpus.validation), plan.context
+        )
+        return {
+            "score": -found.bits_per_byte,
+            "told": f"bits per byte {found.bits_per_byte:.3f}",
+            "loss": found.loss,
+            "samples": self.samples(cast(Llama, model)),
+            "seconds": time.perf_counter() - start,
+        }
+
+    def samples(self, model: Llama) -> list[dict[str, str]]:
+        """Beginnings from the validation texts, how they go on there, and by the model."""
+        text = self.corpus.validation[0]
+        generator = Generator(model, self.tokenizer, {})
+        places = [len(text) * n // (N_SAMPLES + 1) for n in range(N_SAMPLES)]
+        prompts = [text[place : place + N_PROMPT] for place in places]
+        answers = generator(prompts, temperature=0.8, max_length=N_CONTINUED)
+        return [
+            {
+                "source": prompt,
+                "reference": text[place + N_PROMPT : place + N_PROMPT + N_CONTINUED],
+                "answer": answer.text,
+            }
+            for place, prompt, answer in zip(places, prompts, answers, strict=True)
+        ]
+
+
+def _some(texts: tuple[str, ...]) -> list[str]:
+    """The first texts, as much as is followed in training."""
+    kept, n = [], 0
+    for text in texts:
+        kept.append(text[: N_VALIDATED - n])
+        n += len(kept[-1])
+        if n >= N_VALIDATED:
+            break
+    return kept

@@ -1,0 +1,80 @@
+"""What every task has in common once its model is loaded: the model, its engine, and watching."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
+
+from clearhead.decoding.interface import StepDecoder
+from clearhead.engine.choice import choose
+from clearhead.engine.engine import Engine
+from clearhead.engine.memory import Wanted
+from clearhead.errors import InputError
+from clearhead.tasks.folder import open_folder
+from clearhead.text import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+
+    from clearhead.observe import Edit, Seen
+
+__all__ = ["Loaded"]
+
+M = TypeVar("M", bound=Any)
+
+
+class Loaded(Generic[M]):
+    """A trained model with its tokenizer and card."""
+
+    def __init__(self, model: M | Engine, tokenizer: Tokenizer, card: dict[str, Any]) -> None:
+        self.tokenizer, self.card = tokenizer, card
+        self.engine = model if isinstance(model, Engine) else None
+        """The faster path of a model that is not trained any more."""
+        self._model: M | None = None if isinstance(model, Engine) else model.eval()
+
+    @classmethod
+    def load(cls, folder: str | Path, precision: Wanted = "auto") -> Self:
+        """Open a model folder; `precision` is that of the engine, see `engine.choice`."""
+        found = open_folder(Path(folder))
+        try:
+            native, choice = choose(found.source(), precision)
+        except InputError as error:
+            raise InputError(f"{folder}: {error}") from None
+        return cls(Engine(found.model, native, choice), found.tokenizer, found.card)
+
+    @property
+    def model(self) -> M:
+        """The model itself; behind an engine, it is loaded when it is first asked for."""
+        if self._model is not None:
+            return self._model
+        assert self.engine is not None
+        return cast("M", self.engine.model)
+
+    @property
+    def device(self) -> str:
+        """Where it computes."""
+        if self._model is None:  # the engine
+            return "cpu"
+        return str(next(self._model.parameters()).device)
+
+    @property
+    def _decoder(self) -> StepDecoder[Any]:
+        return self.engine or self.model
+
+    def watch(self, *patterns: str, limit: int | None = None) -> AbstractContextManager[Seen]:
+        """Keep what passes places of the model while the block runs; see `observe.watch`.
+
+        The model itself computes then, and not the engine.
+        """
+        from clearhead.observe.watch import LIMIT, watch  # and torch, which the engine does without
+
+        limit = LIMIT if limit is None else limit
+        return watch(self.model, *patterns, decode=self.tokenizer.tokens, limit=limit)
+
+    def edit(self, edits: Mapping[str, Edit | Sequence[Edit]]) -> AbstractContextManager[None]:
+        """Let something else go on from places of the model; see `observe.edit`."""
+        from clearhead.observe.edit import edit
+
+        return edit(self.model, edits, decode=self.tokenizer.tokens)
