@@ -22,6 +22,7 @@ AXES: Final[dict[str, str]] = {
     "C": "chosen expert",
     "W": "beam",
     "L": "block",
+    "Y": "label",
 }
 """Letter → what the axis counts. `docs/notation.md` relates them to the paper's symbols."""
 

@@ -17,7 +17,10 @@ from tests.house.tree import PACKAGE, ROOT, plant, read_modules, refuse
 
 WORDS = {
     "axes": "any axes at all: the function works on each number by itself",
+    "channels": "the numbers of a pixel: of a picture before it is cut into patches",
+    "height": "the rows of pixels of a picture",
     "rows": "how many rows are chosen, which may be more or fewer than the batch has",
+    "width": "the columns of pixels of a picture",
     "words": "64-bit random words, which are no axis of a model",
 }
 DTYPES = {"Bool", "Float", "Int", "Integer", "Inexact", "Num", "Real", "Shaped", "UInt"}

@@ -113,6 +113,58 @@ def hf_llama(theirs: Weights) -> dict[str, Tensor]:
     return ours
 
 
+def hf_bert(theirs: Weights) -> dict[str, Tensor]:
+    """BertModel, or one of its heads with a BertModel inside."""
+    inner = part(theirs, "bert") or dict(theirs)
+    ours = {
+        "embedding.weight": inner["embeddings.word_embeddings.weight"],
+        "positions.weight": inner["embeddings.position_embeddings.weight"],
+        "segments.weight": inner["embeddings.token_type_embeddings.weight"],
+        **under("embedding_norm", part(inner, "embeddings.LayerNorm")),
+        **under("pooling.dense", part(inner, "pooler.dense")),
+        **under("output.w", part(theirs, "classifier") | part(theirs, "qa_outputs")),
+    }
+    if head := part(theirs, "cls.predictions"):
+        ours |= under("output.dense", part(head, "transform.dense"))
+        ours |= under("output.norm", part(head, "transform.LayerNorm"))
+        ours["output.scores.weight"] = ours["embedding.weight"]
+        ours["output.scores.bias"] = head["bias"]
+    for i, layer in _layers(part(inner, "encoder.layer")).items():
+        q, k, v = (f"attention.self.{name}" for name in ("query", "key", "value"))
+        block = {
+            **under("self_attention", projections(layer, q, k, v, "attention.output.dense")),
+            **under("self_attention_residual.norm", part(layer, "attention.output.LayerNorm")),
+            **under("feed_forward.w_1", part(layer, "intermediate.dense")),
+            **under("feed_forward.w_2", part(layer, "output.dense")),
+            **under("feed_forward_residual.norm", part(layer, "output.LayerNorm")),
+        }
+        ours |= under(f"encoder.blocks.{i}", block)
+    return ours
+
+
+def hf_vit(theirs: Weights) -> dict[str, Tensor]:
+    """ViTModel, or ViTForImageClassification with one inside; a pooler is left out."""
+    inner = part(theirs, "vit") or dict(theirs)
+    ours = {
+        "embedding.class_token": inner["embeddings.cls_token"].flatten(),
+        "embedding.w.weight": inner["embeddings.patch_embeddings.projection.weight"].flatten(1),
+        "embedding.w.bias": inner["embeddings.patch_embeddings.projection.bias"],
+        "positions.weight": inner["embeddings.position_embeddings"][0],
+        **under("encoder.norm", part(inner, "layernorm")),
+        **under("output.w", part(theirs, "classifier")),
+    }
+    for i, layer in _layers(part(inner, "layers")).items():
+        block = {
+            **under("self_attention", hf_attention(part(layer, "attention"))),
+            **under("self_attention_residual.norm", part(layer, "layernorm_before")),
+            **under("feed_forward.w_1", part(layer, "mlp.fc1")),
+            **under("feed_forward.w_2", part(layer, "mlp.fc2")),
+            **under("feed_forward_residual.norm", part(layer, "layernorm_after")),
+        }
+        ours |= under(f"encoder.blocks.{i}", block)
+    return ours
+
+
 def hf_experts(theirs: Weights) -> dict[str, Tensor]:
     """MixtralSparseMoeBlock."""
     return {

@@ -4,19 +4,23 @@ Those of models stand here, and not beside the models: who runs one natively nee
 """
 
 from clearhead.config.base import Config
+from clearhead.config.bert import BertConfig
 from clearhead.config.block import BlockConfig
 from clearhead.config.kinds import KINDS, ModelConfig, load_config, save_config
 from clearhead.config.llama import LlamaConfig
 from clearhead.config.transformer import PRESETS, TransformerConfig
+from clearhead.config.vit import ViTConfig
 
 __all__ = [
     "KINDS",
     "PRESETS",
+    "BertConfig",
     "BlockConfig",
     "Config",
     "LlamaConfig",
     "ModelConfig",
     "TransformerConfig",
+    "ViTConfig",
     "load_config",
     "save_config",
 ]

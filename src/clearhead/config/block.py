@@ -6,9 +6,10 @@ from typing import Literal
 from clearhead.config.base import Config
 from clearhead.errors import ConfigError
 
-__all__ = ["Activation", "BlockConfig", "check_heads"]
+__all__ = ["Activation", "BlockConfig", "PoolingKind", "check_heads"]
 
 Activation = Literal["relu", "gelu", "swiglu"]
+PoolingKind = Literal["first", "mean"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,14 +5,21 @@ from pathlib import Path
 from typing import Final
 
 from clearhead.config.base import Config, read_json
+from clearhead.config.bert import BertConfig
 from clearhead.config.llama import LlamaConfig
 from clearhead.config.transformer import TransformerConfig
+from clearhead.config.vit import ViTConfig
 from clearhead.errors import ConfigError, nearest
 
 __all__ = ["KINDS", "ModelConfig", "load_config", "save_config"]
 
-ModelConfig = TransformerConfig | LlamaConfig
-KINDS: Final[dict[str, type[Config]]] = {"transformer": TransformerConfig, "llama": LlamaConfig}
+ModelConfig = BertConfig | LlamaConfig | TransformerConfig | ViTConfig
+KINDS: Final[dict[str, type[Config]]] = {
+    "bert": BertConfig,
+    "llama": LlamaConfig,
+    "transformer": TransformerConfig,
+    "vit": ViTConfig,
+}
 
 
 def save_config(config: Config, path: Path) -> None:

@@ -32,16 +32,21 @@ class Entry:
     """Theirs stand the other way round: (input, output)."""
     is_stacked: bool = False
     """Theirs lie behind each other along a new first axis, as those of experts."""
+    shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    """Our shape and theirs, where the same numbers stand in another one."""
 
     def take(self, read: Callable[[str], Tensor]) -> Tensor:
         """Our weight from theirs."""
         parts = [read(name).T if self.is_transposed else read(name) for name in self.theirs]
         if self.is_stacked:
             return torch.stack(parts)
-        return parts[0] if len(parts) == 1 else torch.cat(parts)
+        weight = parts[0] if len(parts) == 1 else torch.cat(parts)
+        return weight if self.shapes is None else weight.reshape(self.shapes[0])
 
     def give(self, weight: Tensor) -> dict[str, Tensor]:
         """Their weights from ours: the exact way back."""
+        if self.shapes is not None:
+            weight = weight.reshape(self.shapes[1])
         if self.is_stacked:
             parts: Sequence[Tensor] = weight.unbind(0)
         else:
@@ -58,7 +63,18 @@ class Family(ABC, Generic[C]):
     architecture: str
     """Their class, which is written as such."""
     ignored: tuple[str, ...] = ()
-    """Patterns of their tensors that hold nothing learned: tables of positions, masks."""
+    """Patterns of their tensors that hold nothing learned: tables of positions, masks.
+
+    Those that only some heads use may be among them: what `entries` names is read all the same.
+    """
+
+    def architecture_of(self, config: C) -> str:
+        """Their class for such a model: one and the same, unless a family has several."""
+        return self.architecture
+
+    def rename(self, name: str, config: C) -> str:
+        """A tensor's name as `entries` writes it; other versions of theirs write it otherwise."""
+        return name
 
     @abstractmethod
     def read_config(self, theirs: Mapping[str, Any]) -> C:

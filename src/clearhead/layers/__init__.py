@@ -6,10 +6,13 @@ from clearhead.layers.blocks import DecoderBlock, EncoderBlock, Residual, SelfBl
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.causal import CausalStack, CausalState
 from clearhead.layers.dropout import Dropout
-from clearhead.layers.embedding import TokenEmbedding, TokenScores
+from clearhead.layers.embedding import SegmentEmbedding, TokenEmbedding, TokenScores
 from clearhead.layers.experts import Experts
 from clearhead.layers.feed_forward import FeedForward
+from clearhead.layers.labels import LabelScores, SpanScores
 from clearhead.layers.norms import BatchNorm, LayerNorm, RMSNorm
+from clearhead.layers.patches import PatchEmbedding
+from clearhead.layers.pooling import Pooling
 from clearhead.layers.positions import (
     Alibi,
     LearnedPositions,
@@ -17,7 +20,7 @@ from clearhead.layers.positions import (
     Rotary,
     SinusoidalPositions,
 )
-from clearhead.layers.stacks import Decoder, DecoderState, Encoder
+from clearhead.layers.stacks import Decoder, DecoderState, Encoder, EncoderStack
 from clearhead.layers.tap import Tap
 
 __all__ = [
@@ -32,19 +35,25 @@ __all__ = [
     "Dropout",
     "Encoder",
     "EncoderBlock",
+    "EncoderStack",
     "Experts",
     "FeedForward",
     "KeyValueCache",
     "KeysValues",
+    "LabelScores",
     "LayerNorm",
     "LearnedPositions",
     "MultiHeadAttention",
+    "PatchEmbedding",
+    "Pooling",
     "RMSNorm",
     "RelativeBias",
     "Residual",
     "Rotary",
+    "SegmentEmbedding",
     "SelfBlock",
     "SinusoidalPositions",
+    "SpanScores",
     "Tap",
     "TokenEmbedding",
     "TokenScores",

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from clearhead.errors import ConfigError, InputError
 from clearhead.layers.tap import Tap
 
-__all__ = ["TokenEmbedding", "TokenScores"]
+__all__ = ["SegmentEmbedding", "TokenEmbedding", "TokenScores"]
 
 
 class TokenEmbedding(nn.Module):
@@ -41,14 +41,36 @@ class TokenEmbedding(nn.Module):
         return self.vectors(vectors * self.scale)
 
 
+class SegmentEmbedding(nn.Module):
+    """Which of the texts in a row a position belongs to → a learned vector."""
+
+    def __init__(self, n_segments: int, d_model: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(n_segments, d_model))
+        nn.init.normal_(self.weight, std=0.02)
+        self.vectors = Tap("B T D")
+
+    def forward(self, segments: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+        """Look the segments up."""
+        try:
+            return self.vectors(F.embedding(segments, self.weight))
+        except IndexError:
+            low, high = int(segments.min()), int(segments.max())
+            raise InputError(
+                f"segment {low if low < 0 else high} is unknown: this model has "
+                f"{len(self.weight)} (0 to {len(self.weight) - 1})"
+            ) from None
+
+
 class TokenScores(nn.Module):
     """Vectors → logits over the vocabulary. Tied when it is given an embedding's weight."""
 
-    def __init__(self, weight: nn.Parameter) -> None:
+    def __init__(self, weight: nn.Parameter, *, bias: bool = False) -> None:
         super().__init__()
         self.weight = weight
+        self.bias = nn.Parameter(torch.zeros(len(weight))) if bias else None
         self.logits = Tap("B T V")
 
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:
         """Compare each vector with that of every token."""
-        return self.logits(F.linear(x, self.weight))
+        return self.logits(F.linear(x, self.weight, self.bias))

@@ -18,7 +18,7 @@ from clearhead.layers.cache import CacheGauges, KeyValueCache
 from clearhead.layers.norms import LayerNorm
 from clearhead.layers.tap import ROWS, Tap, remember_listeners
 
-__all__ = ["Decoder", "DecoderState", "Encoder", "Stack"]
+__all__ = ["Decoder", "DecoderState", "Encoder", "EncoderStack", "Stack"]
 
 
 class Stack(nn.Module):
@@ -43,20 +43,24 @@ class Stack(nn.Module):
         return block(x, *others)
 
 
-class Encoder(Stack):
-    """Reads the whole source at once."""
-
-    def __init__(self, config: BlockConfig, n_layers: int) -> None:
-        super().__init__((EncoderBlock(config) for _ in range(n_layers)), _last_norm(config))
+class EncoderStack(Stack):
+    """Blocks of any kind in which every position may read every other."""
 
     def forward(
-        self, x: Float[Tensor, "B S D"], may_attend: Bool[Tensor, "B 1 1 S"]
+        self, x: Float[Tensor, "B S D"], may_attend: Bool[Tensor, "B 1 1 S"] | None
     ) -> Float[Tensor, "B S D"]:
         """Turn embedded tokens into vectors that know their context."""
         x = self.input(x)
         for block in self.blocks:
             x = self._run(block, x, may_attend)
         return self.norm(x)
+
+
+class Encoder(EncoderStack):
+    """Reads the whole source at once."""
+
+    def __init__(self, config: BlockConfig, n_layers: int) -> None:
+        super().__init__((EncoderBlock(config) for _ in range(n_layers)), _last_norm(config))
 
 
 class Decoder(Stack):

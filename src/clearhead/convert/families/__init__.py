@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from clearhead.convert.families.bert import BertFamily
 from clearhead.convert.families.llama import LlamaFamily
+from clearhead.convert.families.vit import ViTFamily
 from clearhead.convert.family import Family
 
-__all__ = ["FAMILIES", "LlamaFamily"]
+__all__ = ["FAMILIES", "BertFamily", "LlamaFamily", "ViTFamily"]
 
-FAMILIES: tuple[Family[Any], ...] = (LlamaFamily(),)
+FAMILIES: tuple[Family[Any], ...] = (BertFamily(), LlamaFamily(), ViTFamily())
