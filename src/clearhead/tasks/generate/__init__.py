@@ -1,3 +1,3 @@
-"""Continuing texts: plain text in, a model that writes on. Its parts are imported by their names."""
+"""Continuing texts: plain text in, a model that writes on."""
 
 __all__: list[str] = []
