@@ -5,14 +5,21 @@ from pathlib import Path
 from typing import Final
 
 from clearhead.config.base import Config, read_json
+from clearhead.config.gpt import GPTConfig
 from clearhead.config.llama import LlamaConfig
+from clearhead.config.mixtral import MixtralConfig
 from clearhead.config.transformer import TransformerConfig
 from clearhead.errors import ConfigError, nearest
 
 __all__ = ["KINDS", "ModelConfig", "load_config", "save_config"]
 
-ModelConfig = TransformerConfig | LlamaConfig
-KINDS: Final[dict[str, type[Config]]] = {"transformer": TransformerConfig, "llama": LlamaConfig}
+ModelConfig = TransformerConfig | GPTConfig | LlamaConfig | MixtralConfig
+KINDS: Final[dict[str, type[Config]]] = {
+    "transformer": TransformerConfig,
+    "gpt": GPTConfig,
+    "llama": LlamaConfig,
+    "mixtral": MixtralConfig,
+}
 
 
 def save_config(config: Config, path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from clearhead.config import BlockConfig
 from clearhead.layers.attention import KeysValues, MultiHeadAttention
-from clearhead.layers.blocks import DecoderBlock, EncoderBlock, Residual, SelfBlock
+from clearhead.layers.blocks import DecoderBlock, EncoderBlock, LlamaBlock, Residual, SelfBlock
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.causal import CausalStack, CausalState
 from clearhead.layers.dropout import Dropout
@@ -15,6 +15,7 @@ from clearhead.layers.positions import (
     LearnedPositions,
     RelativeBias,
     Rotary,
+    RowPositions,
     SinusoidalPositions,
 )
 from clearhead.layers.stacks import Decoder, DecoderState, Encoder
@@ -38,11 +39,13 @@ __all__ = [
     "KeysValues",
     "LayerNorm",
     "LearnedPositions",
+    "LlamaBlock",
     "MultiHeadAttention",
     "RMSNorm",
     "RelativeBias",
     "Residual",
     "Rotary",
+    "RowPositions",
     "SelfBlock",
     "SinusoidalPositions",
     "Tap",

@@ -2,23 +2,41 @@
 
 from typing import Any, Final
 
-from clearhead.config import PRESETS, Config, LlamaConfig, TransformerConfig
+from clearhead.config import (
+    PRESETS,
+    Config,
+    GPTConfig,
+    LlamaConfig,
+    MixtralConfig,
+    TransformerConfig,
+)
+from clearhead.models.gpt import GPT
 from clearhead.models.interface import Model
 from clearhead.models.llama import Llama
+from clearhead.models.mixtral import Mixtral
 from clearhead.models.transformer import Transformer
 
 __all__ = [
+    "GPT",
     "MODELS",
     "PRESETS",
+    "GPTConfig",
     "Llama",
     "LlamaConfig",
+    "Mixtral",
+    "MixtralConfig",
     "Model",
     "Transformer",
     "TransformerConfig",
     "build",
 ]
 
-MODELS: Final[dict[type[Config], Any]] = {TransformerConfig: Transformer, LlamaConfig: Llama}
+MODELS: Final[dict[type[Config], Any]] = {
+    TransformerConfig: Transformer,
+    GPTConfig: GPT,
+    LlamaConfig: Llama,
+    MixtralConfig: Mixtral,
+}
 
 
 def build(config: Config) -> Model:
