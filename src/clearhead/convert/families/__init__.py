@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from clearhead.convert.families.gpt2 import GPT2Family
 from clearhead.convert.families.llama import LlamaFamily
+from clearhead.convert.families.mixtral import MixtralFamily
 from clearhead.convert.family import Family
 
-__all__ = ["FAMILIES", "LlamaFamily"]
+__all__ = ["FAMILIES", "GPT2Family", "LlamaFamily", "MixtralFamily"]
 
-FAMILIES: tuple[Family[Any], ...] = (LlamaFamily(),)
+FAMILIES: tuple[Family[Any], ...] = (GPT2Family(), LlamaFamily(), MixtralFamily())
