@@ -7,7 +7,15 @@ from typing import Any, Literal
 
 import pytest
 
-from clearhead.config import Config, LlamaConfig, TransformerConfig, load_config, save_config
+from clearhead.config import (
+    Config,
+    GPTConfig,
+    LlamaConfig,
+    MixtralConfig,
+    TransformerConfig,
+    load_config,
+    save_config,
+)
 from clearhead.errors import ClearheadError, ConfigError
 from clearhead.layers import BlockConfig
 from clearhead.models import PRESETS
@@ -199,6 +207,17 @@ def test_preset_with_changes() -> None:
     assert (config.n_encoder_layers, config.block.dropout) == (1, 0.0)
 
 
+@pytest.mark.parametrize("kind", [GPTConfig, LlamaConfig, MixtralConfig])
+def test_decoders_have_sizes_by_name(kind: type[GPTConfig] | type[LlamaConfig]) -> None:
+    small = kind.preset("small", 50257, dropout="0.3")
+    assert (small.n_layers, small.d_model, small.n_heads, small.dropout) == (12, 768, 12, 0.3)
+    nano = kind.preset("nano", 65)
+    assert (nano.n_layers, nano.d_model, nano.n_heads, nano.n_tokens) == (4, 128, 4, 65)
+    assert kind.preset("tiny", 9) == kind(n_tokens=9)
+    with pytest.raises(ConfigError, match="no preset 'smal': did you mean small"):
+        kind.preset("smal", 9)
+
+
 def test_errors_can_be_caught_together() -> None:
     with pytest.raises(ClearheadError):
         Car.from_dict({})
@@ -208,7 +227,10 @@ def test_errors_can_be_caught_together() -> None:
 
 def test_a_model_config_names_its_kind(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
-    configs: list[Config] = [LlamaConfig(n_tokens=9), TransformerConfig.preset("tiny", 9)]
+    configs: list[Config] = [
+        *(kind(n_tokens=9) for kind in (GPTConfig, LlamaConfig, MixtralConfig)),
+        TransformerConfig.preset("tiny", 9),
+    ]
     for config in configs:
         save_config(config, path)
         assert load_config(path) == config

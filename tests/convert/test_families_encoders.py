@@ -75,7 +75,7 @@ def take(family: Family[Any], folder: Path) -> tuple[Model, dict[str, Tensor]]:
 
 def give(family: Family[Any], model: Model, folder: Path) -> dict[str, Tensor]:
     """Write our model as theirs."""
-    config: Config = model.config  # type: ignore[assignment]
+    config: Config = model.config
     ours = dict(model.named_parameters())
     theirs: dict[str, Tensor] = {}
     for entry in family.entries(config):

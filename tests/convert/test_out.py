@@ -34,7 +34,12 @@ def sources() -> list[list[int]]:
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, {"block.attention_bias": True, "block.activation": "gelu"}]
+    "changes",
+    [
+        {},
+        {"block.attention_bias": True, "block.activation": "gelu"},
+        {"block.activation": "gelu_tanh"},
+    ],
 )
 def test_hugging_face_gives_the_same_logits(changes: dict[str, object]) -> None:
     model = make(**changes)

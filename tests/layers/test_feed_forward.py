@@ -31,6 +31,9 @@ def by_hand(feed_forward: FeedForward, x: Tensor) -> Tensor:
         inner = inner.clamp(min=0)
     elif feed_forward.activation == "gelu":
         inner = inner * 0.5 * (1 + torch.erf(inner / math.sqrt(2)))
+    elif feed_forward.activation == "gelu_tanh":
+        inside = math.sqrt(2 / math.pi) * (inner + 0.044715 * inner**3)
+        inner = inner * 0.5 * (1 + inside.tanh())
     else:
         gate, value = inner[..., :10], inner[..., 10:]
         inner = gate / (1 + (-gate).exp()) * value

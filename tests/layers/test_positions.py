@@ -12,6 +12,7 @@ from clearhead.layers import (
     LearnedPositions,
     RelativeBias,
     Rotary,
+    RowPositions,
     SinusoidalPositions,
 )
 from clearhead.layers.attention import attention_scores
@@ -209,3 +210,14 @@ def test_alibi_bias() -> None:
         for s in range(5):
             torch.testing.assert_close(whole[0, :, t, s], -torch.tensor(alibi.slopes) * abs(t - s))
     assert torch.equal(alibi(1, 5), whole[:, :, 4:])
+
+
+def test_row_positions_look_each_row_up() -> None:
+    positions = RowPositions(5, 8)
+    found = positions(torch.tensor([[0, 1, 4], [-1, 0, 1]]))
+    assert torch.equal(found[0], positions.weight[[0, 1, 4]])
+    assert torch.equal(found[1, 1:], positions.weight[:2])
+    with pytest.raises(InputError, match="a text of 6 tokens is longer than the 5 positions"):
+        positions(torch.tensor([[5]]))
+    with pytest.raises(ConfigError, match="n_positions=0 and d_model=8 must be at least 1"):
+        RowPositions(0, 8)

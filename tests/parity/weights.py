@@ -165,6 +165,50 @@ def hf_vit(theirs: Weights) -> dict[str, Tensor]:
     return ours
 
 
+def hf_gpt2(theirs: Weights) -> dict[str, Tensor]:
+    """GPT2LMHeadModel, whose linear maps are stored as (inputs, outputs)."""
+    ours = {
+        "embedding.weight": theirs["transformer.wte.weight"],
+        "positions.weight": theirs["transformer.wpe.weight"],
+        "output.weight": theirs["lm_head.weight"],
+        **under("decoder.norm", part(theirs, "transformer.ln_f")),
+    }
+    for i, layer in _layers(part(theirs, "transformer.h")).items():
+        block = {
+            "self_attention.w_qkv": layer["attn.c_attn.weight"].T,
+            "self_attention.b_qkv": layer["attn.c_attn.bias"],
+            **under("self_attention.w_o", _turned(part(layer, "attn.c_proj"))),
+            **under("feed_forward.w_1", _turned(part(layer, "mlp.c_fc"))),
+            **under("feed_forward.w_2", _turned(part(layer, "mlp.c_proj"))),
+            **under("self_attention_residual.norm", part(layer, "ln_1")),
+            **under("feed_forward_residual.norm", part(layer, "ln_2")),
+        }
+        ours |= under(f"decoder.blocks.{i}", block)
+    return ours
+
+
+def _turned(theirs: Weights) -> dict[str, Tensor]:
+    return {name: w.T if w.dim() > 1 else w for name, w in theirs.items()}
+
+
+def hf_mixtral(theirs: Weights) -> dict[str, Tensor]:
+    """MixtralForCausalLM."""
+    ours = {
+        "embedding.weight": theirs["model.embed_tokens.weight"],
+        "output.weight": theirs["lm_head.weight"],
+        "decoder.norm.weight": theirs["model.norm.weight"],
+    }
+    for i, layer in _layers(part(theirs, "model.layers")).items():
+        block = {
+            **under("self_attention", hf_attention(part(layer, "self_attn"))),
+            **under("feed_forward", hf_experts(part(layer, "mlp"))),
+            "self_attention_residual.norm.weight": layer["input_layernorm.weight"],
+            "feed_forward_residual.norm.weight": layer["post_attention_layernorm.weight"],
+        }
+        ours |= under(f"decoder.blocks.{i}", block)
+    return ours
+
+
 def hf_experts(theirs: Weights) -> dict[str, Tensor]:
     """MixtralSparseMoeBlock."""
     return {

@@ -23,7 +23,7 @@ def transformers(draw: st.DrawFn, dropout: float = 0.0) -> "Maker":
         n_heads=n_heads,
         n_kv_heads=draw(st.sampled_from([g for g in (1, 2, 4) if n_heads % g == 0])),
         norm=draw(st.sampled_from(["post", "pre"])),
-        activation=draw(st.sampled_from(["relu", "gelu", "swiglu"])),
+        activation=draw(st.sampled_from(["relu", "gelu", "gelu_tanh", "swiglu"])),
         attention_bias=draw(st.booleans()),
         dropout=dropout,
         attention_dropout=dropout,

@@ -162,6 +162,9 @@ def feed_forward(weights: Weights, config: TransformerConfig, vector: Array) -> 
         hidden = np.array([max(0.0, h) for h in hidden])
     elif config.block.activation == "gelu":
         hidden = np.array([h * (1 + math.erf(h / math.sqrt(2))) / 2 for h in hidden])
+    elif config.block.activation == "gelu_tanh":
+        inside = [math.sqrt(2 / math.pi) * (h + 0.044715 * h**3) for h in hidden]
+        hidden = np.array([h * (1 + math.tanh(i)) / 2 for h, i in zip(hidden, inside, strict=True)])
     else:
         gate, up = hidden[: config.block.d_ff], hidden[config.block.d_ff :]
         hidden = np.array([g / (1 + math.exp(-g)) * u for g, u in zip(gate, up, strict=True)])

@@ -31,6 +31,7 @@ CASES: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     "grouped queries": ({}, {"n_kv_heads": 2}),
     "multi-query": ({}, {"n_kv_heads": 1, "norm": "pre"}),
     "gelu": ({}, {"activation": "gelu"}),
+    "gelu tanh": ({}, {"activation": "gelu_tanh"}),
     "swiglu": ({}, {"activation": "swiglu"}),
     "attention bias": ({}, {"attention_bias": True}),
     "joint vocabulary": (JOINT, {}),

@@ -6,8 +6,10 @@ Those of models stand here, and not beside the models: who runs one natively nee
 from clearhead.config.base import Config
 from clearhead.config.bert import BertConfig
 from clearhead.config.block import BlockConfig
+from clearhead.config.gpt import GPTConfig
 from clearhead.config.kinds import KINDS, ModelConfig, load_config, save_config
 from clearhead.config.llama import LlamaConfig
+from clearhead.config.mixtral import MixtralConfig
 from clearhead.config.transformer import PRESETS, TransformerConfig
 from clearhead.config.vit import ViTConfig
 
@@ -17,7 +19,9 @@ __all__ = [
     "BertConfig",
     "BlockConfig",
     "Config",
+    "GPTConfig",
     "LlamaConfig",
+    "MixtralConfig",
     "ModelConfig",
     "TransformerConfig",
     "ViTConfig",

@@ -8,7 +8,7 @@ from clearhead.errors import ConfigError
 
 __all__ = ["Activation", "BlockConfig", "PoolingKind", "check_heads"]
 
-Activation = Literal["relu", "gelu", "swiglu"]
+Activation = Literal["relu", "gelu", "gelu_tanh", "swiglu"]
 PoolingKind = Literal["first", "mean"]
 
 

@@ -6,17 +6,21 @@ from typing import Final
 
 from clearhead.config.base import Config, read_json
 from clearhead.config.bert import BertConfig
+from clearhead.config.gpt import GPTConfig
 from clearhead.config.llama import LlamaConfig
+from clearhead.config.mixtral import MixtralConfig
 from clearhead.config.transformer import TransformerConfig
 from clearhead.config.vit import ViTConfig
 from clearhead.errors import ConfigError, nearest
 
 __all__ = ["KINDS", "ModelConfig", "load_config", "save_config"]
 
-ModelConfig = BertConfig | LlamaConfig | TransformerConfig | ViTConfig
+ModelConfig = BertConfig | GPTConfig | LlamaConfig | MixtralConfig | TransformerConfig | ViTConfig
 KINDS: Final[dict[str, type[Config]]] = {
     "bert": BertConfig,
+    "gpt": GPTConfig,
     "llama": LlamaConfig,
+    "mixtral": MixtralConfig,
     "transformer": TransformerConfig,
     "vit": ViTConfig,
 }

@@ -1,10 +1,11 @@
 """The size and kind of a Llama: a decoder by itself."""
 
 from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 from clearhead.config.base import Config
 from clearhead.config.block import check_heads
-from clearhead.errors import ConfigError
+from clearhead.errors import ConfigError, nearest
 
 __all__ = ["LlamaConfig"]
 
@@ -12,6 +13,13 @@ __all__ = ["LlamaConfig"]
 @dataclass(frozen=True, kw_only=True)
 class LlamaConfig(Config):
     """Width, depth and heads; the defaults are a small model for an ordinary machine."""
+
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "nano": {"n_layers": 4, "d_model": 128, "d_ff": 352, "n_heads": 4},
+        "tiny": {},
+        "small": {"n_layers": 12, "d_model": 768, "d_ff": 2048, "n_heads": 12},
+    }
+    """Sizes by name; what a preset does not say is the default."""
 
     n_tokens: int
     pad: int = 0
@@ -45,6 +53,17 @@ class LlamaConfig(Config):
         for name in ("rotary_base", "norm_eps"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name}={getattr(self, name)} must be above 0")
+
+    @classmethod
+    def preset(cls, name: str, n_tokens: int, **changes: Any) -> Self:
+        """Return a size by name, for a vocabulary of `n_tokens`; `changes` as in `override`.
+
+        >>> LlamaConfig.preset("small", 32000).d_model
+        768
+        """
+        if name not in cls.presets:
+            raise ConfigError(f"no preset {name!r}: {nearest(name, cls.presets)}")
+        return cls.from_dict({"n_tokens": n_tokens} | cls.presets[name]).override(changes)
 
     @property
     def kv_heads(self) -> int:

@@ -1,6 +1,7 @@
 """Weights in the formats of other libraries."""
 
+from clearhead.convert.llama2c import Llama2cTokenizer, read_llama2c
 from clearhead.convert.to_ctranslate2 import save_for_ctranslate2
 from clearhead.convert.to_transformers import as_m2m100
 
-__all__ = ["as_m2m100", "save_for_ctranslate2"]
+__all__ = ["Llama2cTokenizer", "as_m2m100", "read_llama2c", "save_for_ctranslate2"]

@@ -5,7 +5,7 @@ same for all and stands in `hugging_face`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -27,7 +27,7 @@ class Entry:
     ours: str
     theirs: tuple[str, ...]
     rows: tuple[int, ...] = ()
-    """How many rows each of theirs has, where there are several."""
+    """How many rows each of theirs has, where there are several; of stacked ones, in each layer."""
     is_transposed: bool = False
     """Theirs stand the other way round: (input, output)."""
     is_stacked: bool = False
@@ -39,7 +39,9 @@ class Entry:
         """Our weight from theirs."""
         parts = [read(name).T if self.is_transposed else read(name) for name in self.theirs]
         if self.is_stacked:
-            return torch.stack(parts)
+            n = len(self.rows) or 1
+            layers = [parts[first : first + n] for first in range(0, len(parts), n)]
+            return torch.stack([torch.cat(layer) for layer in layers])
         weight = parts[0] if len(parts) == 1 else torch.cat(parts)
         return weight if self.shapes is None else weight.reshape(self.shapes[0])
 
@@ -47,10 +49,8 @@ class Entry:
         """Their weights from ours: the exact way back."""
         if self.shapes is not None:
             weight = weight.reshape(self.shapes[1])
-        if self.is_stacked:
-            parts: Sequence[Tensor] = weight.unbind(0)
-        else:
-            parts = weight.split(self.rows) if self.rows else [weight]
+        layers = weight.unbind(0) if self.is_stacked else [weight]
+        parts = [part for layer in layers for part in layer.split(self.rows or len(layer))]
         turned = (part.T if self.is_transposed else part for part in parts)
         return {name: part.contiguous() for name, part in zip(self.theirs, turned, strict=True)}
 
@@ -62,6 +62,8 @@ class Family(ABC, Generic[C]):
     """What their config.json says."""
     architecture: str
     """Their class, which is written as such."""
+    prefix: str = ""
+    """What most of their names begin with; files of the model without its head leave it out."""
     ignored: tuple[str, ...] = ()
     """Patterns of their tensors that hold nothing learned: tables of positions, masks.
 

@@ -13,6 +13,8 @@ from clearhead.models import Transformer
 __all__ = ["as_m2m100", "put_positions"]
 
 N_POSITIONS: Final = 1024
+ACTIVATIONS: Final = {"gelu_tanh": "gelu_new"}
+"""Where their name is another one."""
 
 
 def as_m2m100(model: Transformer, *, bos: int, eos: int) -> Any:
@@ -30,7 +32,8 @@ def as_m2m100(model: Transformer, *, bos: int, eos: int) -> Any:
             encoder_layers=config.n_encoder_layers, decoder_layers=config.n_decoder_layers,
             encoder_ffn_dim=block.d_ff, decoder_ffn_dim=block.d_ff,
             encoder_attention_heads=block.n_heads, decoder_attention_heads=block.n_heads,
-            activation_function=block.activation, scale_embedding=True,
+            activation_function=ACTIVATIONS.get(block.activation, block.activation),
+            scale_embedding=True,
             max_position_embeddings=N_POSITIONS, pad_token_id=config.pad, bos_token_id=bos,
             eos_token_id=eos, decoder_start_token_id=bos,
         )

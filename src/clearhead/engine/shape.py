@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from clearhead.config import LlamaConfig, TransformerConfig
+from clearhead.config import KINDS, Config, LlamaConfig, TransformerConfig
 from clearhead.engine.library import Shape
 
 __all__ = ["AnyConfig", "is_decoder", "n_written", "shape_of", "why_not"]
@@ -11,8 +11,13 @@ AnyConfig = TransformerConfig | LlamaConfig
 ACTIVATIONS: Final = {"relu": 1, "gelu": 2, "swiglu": 0}
 
 
-def why_not(config: AnyConfig) -> str | None:
+def why_not(config: Config) -> str | None:
     """What the engine cannot do with such a model; nothing if it can serve it."""
+    if type(config) not in (TransformerConfig, LlamaConfig):
+        kinds = [name for name, known in KINDS.items() if known is type(config)]
+        return f"the engine does not know models of kind {kinds[0] if kinds else 'unknown'}"
+    if isinstance(config, TransformerConfig) and config.block.activation not in ACTIVATIONS:
+        return f"the engine does not know the activation {config.block.activation}"
     if isinstance(config, TransformerConfig) and config.positions != "sinusoidal":
         return f"the engine does not know {config.positions} positions"
     return None

@@ -2,7 +2,7 @@
 
 from clearhead.config import BlockConfig
 from clearhead.layers.attention import KeysValues, MultiHeadAttention
-from clearhead.layers.blocks import DecoderBlock, EncoderBlock, Residual, SelfBlock
+from clearhead.layers.blocks import DecoderBlock, EncoderBlock, LlamaBlock, Residual, SelfBlock
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.causal import CausalStack, CausalState
 from clearhead.layers.dropout import Dropout
@@ -18,6 +18,7 @@ from clearhead.layers.positions import (
     LearnedPositions,
     RelativeBias,
     Rotary,
+    RowPositions,
     SinusoidalPositions,
 )
 from clearhead.layers.stacks import Decoder, DecoderState, Encoder, EncoderStack
@@ -43,6 +44,7 @@ __all__ = [
     "LabelScores",
     "LayerNorm",
     "LearnedPositions",
+    "LlamaBlock",
     "MultiHeadAttention",
     "PatchEmbedding",
     "Pooling",
@@ -50,6 +52,7 @@ __all__ = [
     "RelativeBias",
     "Residual",
     "Rotary",
+    "RowPositions",
     "SegmentEmbedding",
     "SelfBlock",
     "SinusoidalPositions",

@@ -9,15 +9,17 @@ from collections.abc import Callable
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from clearhead.config import BlockConfig
+from clearhead.config import BlockConfig, LlamaConfig
 from clearhead.layers.attention import KeysValues, MultiHeadAttention
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.dropout import Dropout
+from clearhead.layers.experts import Experts
 from clearhead.layers.feed_forward import FeedForward
-from clearhead.layers.norms import LayerNorm
+from clearhead.layers.norms import LayerNorm, RMSNorm
+from clearhead.layers.positions import Rotary
 from clearhead.layers.tap import Tap
 
-__all__ = ["DecoderBlock", "EncoderBlock", "Residual", "SelfBlock"]
+__all__ = ["DecoderBlock", "EncoderBlock", "LlamaBlock", "Residual", "SelfBlock"]
 
 
 class Residual(nn.Module):
@@ -45,7 +47,7 @@ class SelfBlock(nn.Module):
     def __init__(
         self,
         self_attention: MultiHeadAttention,
-        feed_forward: FeedForward,
+        feed_forward: FeedForward | Experts,
         residual: Callable[[], Residual],
     ) -> None:
         super().__init__()
@@ -72,8 +74,29 @@ class SelfBlock(nn.Module):
 class EncoderBlock(SelfBlock):
     """A block of the encoder of 2017."""
 
+    feed_forward: FeedForward
+
     def __init__(self, config: BlockConfig) -> None:
         super().__init__(_attention(config), _feed_forward(config), lambda: _residual(config))
+
+
+class LlamaBlock(SelfBlock):
+    """A block of Llama, around a feed-forward or experts: rotary positions, RMSNorm first."""
+
+    def __init__(self, config: LlamaConfig, feed_forward: FeedForward | Experts) -> None:
+        attention = MultiHeadAttention(
+            config.d_model,
+            config.n_heads,
+            config.n_kv_heads,
+            d_head=config.d_head,
+            bias=config.attention_bias,
+            rotary=Rotary(config.head_width, config.rotary_base),
+        )
+
+        def residual() -> Residual:
+            return Residual(RMSNorm(config.d_model, config.norm_eps), config.dropout)
+
+        super().__init__(attention, feed_forward, residual)
 
 
 class DecoderBlock(nn.Module):

@@ -37,8 +37,7 @@ class CausalStack(Stack):
 
     def step(self, x: Float[Tensor, "B T D"], state: "CausalState") -> Float[Tensor, "B T D"]:
         """Only the new positions; the state holds the earlier ones, and takes the new ones in."""
-        if len(x) != state.n_rows:
-            raise InputError(f"{len(x)} rows were given to a state that holds {state.n_rows}")
+        state.check_rows(len(x))
         x = self.input(x)
         may_attend = state.may_attend(x.shape[1])
         for block, cache in zip(self.blocks, state.caches, strict=True):
@@ -84,6 +83,16 @@ class CausalState:
         readable = masks.padding(is_token)
         return readable if is_causal is None else readable & is_causal
 
+    def check_rows(self, n_rows: int) -> None:
+        """Refuse tokens for another number of rows."""
+        if n_rows != self.n_rows:
+            raise InputError(f"{n_rows} rows were given to a state that holds {self.n_rows}")
+
+    def places(self, n_new: int) -> Int[Tensor, "B T"]:
+        """Which positions of their texts the next ones are; below 0 they are padding."""
+        new = torch.arange(self.length, self.length + n_new, device=self.n_padding.device)
+        return new - self.n_padding[:, None]
+
     def reorder(self, rows: Int[Tensor, " rows"]) -> "CausalState":
         """These rows, in this order, as often as named."""
         rows = ROWS(rows)
@@ -101,8 +110,10 @@ def move_padding(
 
     So all rows end at the same position, and go on together.
     """
-    n_tokens = (tokens != pad).sum(1)
+    count = torch.arange(1, tokens.shape[1] + 1, device=tokens.device)
+    # Up to the last that is not padding: what stands between tokens is a token.
+    n_tokens = (count * (tokens != pad)).amax(1) if len(count) else count.new_zeros(len(tokens))
     n_padding = tokens.shape[1] - n_tokens
-    places = torch.arange(tokens.shape[1], device=tokens.device) - n_padding[:, None]
+    places = count - 1 - n_padding[:, None]
     moved = tokens.gather(1, places.clamp(min=0))
     return moved.masked_fill(places < 0, pad), n_padding

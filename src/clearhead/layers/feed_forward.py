@@ -2,6 +2,7 @@
 
 FFN(x)    = max(0, x W_1 + b_1) W_2 + b_2                   Vaswani et al. 2017, eq. 2
 GELU      : GELU(x W_1 + b_1) W_2 + b_2                     Hendrycks & Gimpel 2016
+GELU tanh : GELU(x) ≈ ½ x (1 + tanh(√(2/π) (x + 0.044715 x³)))        the same, §2
 SwiGLU(x) = (swish(x W_g) ⊙ x W_1) W_2                      Shazeer 2020, eq. 6
 """
 
@@ -59,6 +60,8 @@ def activate(x: Float[Tensor, "*axes _"], activation: Activation) -> Float[Tenso
         return F.relu(x)
     if activation == "gelu":
         return F.gelu(x)
+    if activation == "gelu_tanh":
+        return F.gelu(x, approximate="tanh")
     gate, value = x.chunk(2, dim=-1)
     return F.silu(gate) * value
 

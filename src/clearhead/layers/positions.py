@@ -12,6 +12,7 @@ import math
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from clearhead.errors import ConfigError, InputError
 from clearhead.layers.tap import Tap
@@ -21,6 +22,7 @@ __all__ = [
     "LearnedPositions",
     "RelativeBias",
     "Rotary",
+    "RowPositions",
     "SinusoidalPositions",
     "sinusoids",
 ]
@@ -78,6 +80,31 @@ class LearnedPositions(nn.Module):
                 f"learned; shorten the input, or use sinusoidal positions"
             )
         return self.vectors(self.weight[offset:end])
+
+
+class RowPositions(nn.Module):
+    """One learned vector for each position, for rows that need not begin together.
+
+    A decoder by itself has padding before its texts: each row counts from its first token.
+    """
+
+    def __init__(self, n_positions: int, d_model: int) -> None:
+        super().__init__()
+        if min(n_positions, d_model) < 1:
+            raise ConfigError(f"n_positions={n_positions} and d_model={d_model} must be at least 1")
+        self.weight = nn.Parameter(torch.empty(n_positions, d_model))
+        nn.init.normal_(self.weight, std=0.02)
+        self.vectors = Tap("B T D")
+
+    def forward(self, places: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+        """Look the places up; those below 0 hold padding, and get any vector."""
+        n_needed = int(places.max()) + 1
+        if n_needed > len(self.weight):
+            raise InputError(
+                f"a text of {n_needed} tokens is longer than the {len(self.weight)} positions this "
+                f"model has learned; shorten it"
+            )
+        return self.vectors(F.embedding(places.clamp(min=0), self.weight))
 
 
 class Rotary(nn.Module):

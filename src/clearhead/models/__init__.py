@@ -6,23 +6,31 @@ from clearhead.config import (
     PRESETS,
     BertConfig,
     Config,
+    GPTConfig,
     LlamaConfig,
+    MixtralConfig,
     TransformerConfig,
     ViTConfig,
 )
 from clearhead.models.bert import Bert
+from clearhead.models.gpt import GPT
 from clearhead.models.interface import Model
 from clearhead.models.llama import Llama
+from clearhead.models.mixtral import Mixtral
 from clearhead.models.transformer import Transformer
 from clearhead.models.vit import ViT
 
 __all__ = [
+    "GPT",
     "MODELS",
     "PRESETS",
     "Bert",
     "BertConfig",
+    "GPTConfig",
     "Llama",
     "LlamaConfig",
+    "Mixtral",
+    "MixtralConfig",
     "Model",
     "Transformer",
     "TransformerConfig",
@@ -33,7 +41,9 @@ __all__ = [
 
 MODELS: Final[dict[type[Config], Any]] = {
     BertConfig: Bert,
+    GPTConfig: GPT,
     LlamaConfig: Llama,
+    MixtralConfig: Mixtral,
     TransformerConfig: Transformer,
     ViTConfig: ViT,
 }

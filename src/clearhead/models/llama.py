@@ -8,14 +8,12 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from clearhead.config import LlamaConfig
-from clearhead.layers.attention import MultiHeadAttention
-from clearhead.layers.blocks import Residual, SelfBlock
+from clearhead.layers.blocks import LlamaBlock
 from clearhead.layers.causal import CausalStack, CausalState, move_padding
 from clearhead.layers.dropout import Dropout
 from clearhead.layers.embedding import TokenEmbedding, TokenScores
 from clearhead.layers.feed_forward import FeedForward
 from clearhead.layers.norms import RMSNorm
-from clearhead.layers.positions import Rotary
 from clearhead.models.interface import Model, check_tokens
 
 __all__ = ["Llama"]
@@ -89,18 +87,5 @@ class Llama(Model):
         self.decoder.recomputes = is_on
 
 
-def _block(config: LlamaConfig) -> SelfBlock:
-    attention = MultiHeadAttention(
-        config.d_model,
-        config.n_heads,
-        config.n_kv_heads,
-        d_head=config.d_head,
-        bias=config.attention_bias,
-        rotary=Rotary(config.head_width, config.rotary_base),
-    )
-    feed_forward = FeedForward(config.d_model, config.d_ff, "swiglu", bias=False)
-
-    def residual() -> Residual:
-        return Residual(RMSNorm(config.d_model, config.norm_eps), config.dropout)
-
-    return SelfBlock(attention, feed_forward, residual)
+def _block(config: LlamaConfig) -> LlamaBlock:
+    return LlamaBlock(config, FeedForward(config.d_model, config.d_ff, "swiglu", bias=False))

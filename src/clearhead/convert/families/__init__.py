@@ -3,10 +3,18 @@
 from typing import Any
 
 from clearhead.convert.families.bert import BertFamily
+from clearhead.convert.families.gpt2 import GPT2Family
 from clearhead.convert.families.llama import LlamaFamily
+from clearhead.convert.families.mixtral import MixtralFamily
 from clearhead.convert.families.vit import ViTFamily
 from clearhead.convert.family import Family
 
-__all__ = ["FAMILIES", "BertFamily", "LlamaFamily", "ViTFamily"]
+__all__ = ["FAMILIES", "BertFamily", "GPT2Family", "LlamaFamily", "MixtralFamily", "ViTFamily"]
 
-FAMILIES: tuple[Family[Any], ...] = (BertFamily(), LlamaFamily(), ViTFamily())
+FAMILIES: tuple[Family[Any], ...] = (
+    BertFamily(),
+    GPT2Family(),
+    LlamaFamily(),
+    MixtralFamily(),
+    ViTFamily(),
+)

@@ -1,0 +1,112 @@
+"""Mixtral: a Llama in which each token visits a few of many experts (Jiang et al. 2024, §2.1)."""
+
+from functools import partial
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from clearhead.config import MixtralConfig
+from clearhead.layers.blocks import LlamaBlock
+from clearhead.layers.causal import CausalStack, CausalState, move_padding
+from clearhead.layers.dropout import Dropout
+from clearhead.layers.embedding import TokenEmbedding, TokenScores
+from clearhead.layers.experts import Experts, load_balance
+from clearhead.layers.norms import RMSNorm
+from clearhead.layers.tap import Tap, listen
+from clearhead.models.interface import Model, check_tokens
+
+__all__ = ["Mixtral"]
+
+
+class Mixtral(Model):
+    """Tokens → logits of the next token after each of them."""
+
+    is_causal = True
+
+    def __init__(self, config: MixtralConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = TokenEmbedding(config.n_tokens, config.d_model, scale=1.0)
+        self.dropout = Dropout(config.dropout)
+        blocks = (LlamaBlock(config, _experts(config)) for _ in range(config.n_layers))
+        self.decoder = CausalStack(blocks, RMSNorm(config.d_model, config.norm_eps))
+        self.output = TokenScores(
+            self.embedding.weight
+            if config.is_tied
+            else nn.Parameter(torch.randn(config.n_tokens, config.d_model) * config.d_model**-0.5)
+        )
+
+    def forward(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
+        """Logits of the next token after each position, all at once."""
+        return self.output(self.read(tokens))
+
+    def read(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+        """All of `forward` but the output: the vectors that are compared with every token."""
+        check_tokens(tokens, "tokens")
+        return self.decoder(self.dropout(self.embedding(tokens)))
+
+    def read_with_balance(
+        self, tokens: Int[Tensor, "B T"]
+    ) -> tuple[Float[Tensor, "B T D"], Float[Tensor, ""]]:
+        """The same, and how evenly the experts are used: the mean `load_balance` of all blocks.
+
+        It is 1 when all experts get the same share, and padding does not count. A training adds a
+        little of it to its loss, about 0.01 (Fedus et al. 2022, §2.2).
+        """
+        experts = [part for part in self.decoder.modules() if isinstance(part, Experts)]
+        seen: dict[Tap, Tensor] = {}
+
+        def keep(tap: Tap, value: Tensor) -> Tensor:
+            seen.setdefault(tap, value)  # what is computed again for the backward pass comes again
+            return value
+
+        places = [tap for part in experts for tap in (part.router, part.chosen)]
+        with listen({tap: partial(keep, tap) for tap in places}, after_others=True):
+            x = self.read(tokens)
+        is_token = tokens != self.config.pad
+        balances = [load_balance(seen[e.router], seen[e.chosen], is_token) for e in experts]
+        return x, torch.stack(balances).mean()
+
+    @torch.no_grad()
+    def start(self, source: Int[Tensor, "B S"]) -> CausalState:
+        """Read the beginnings of some texts, which may be empty; padding is at their ends."""
+        tokens, n_padding = move_padding(source, self.config.pad)
+        state = self.decoder.start(n_padding)
+        if tokens.shape[1]:
+            self.decoder.step(self.embedding(tokens), state)
+        return state
+
+    @torch.no_grad()
+    def step(
+        self, tokens: Int[Tensor, "B T"], state: CausalState
+    ) -> tuple[Float[Tensor, "B V"], CausalState]:
+        """Take the newest tokens; return the logits of the next one, and the state after."""
+        check_tokens(tokens, "tokens")
+        x = self.decoder.step(self.embedding(tokens), state)
+        return self.output(x[:, -1:])[:, 0], state
+
+    def streams(self, point: str) -> tuple[str, str]:
+        """Whose tokens stand at the queries and at the keys of a place: there is one text."""
+        return "embedding", "embedding"
+
+    def axis_sizes(self) -> dict[str, int]:
+        """How long the axes are that do not depend on the input."""
+        config = self.config
+        return {
+            "D": config.d_model,
+            "H": config.n_heads,
+            "G": config.kv_heads,
+            "K": config.head_width,
+            "E": config.n_experts,
+            "C": config.n_chosen,
+            "V": config.n_tokens,
+        }
+
+    def recompute(self, is_on: bool = True) -> None:
+        """Keep less for the backward pass, and compute it again (gradient checkpointing)."""
+        self.decoder.recomputes = is_on
+
+
+def _experts(config: MixtralConfig) -> Experts:
+    return Experts(config.d_model, config.d_ff, config.n_experts, config.n_chosen)
