@@ -5,7 +5,15 @@ Those of models stand here, and not beside the models: who runs one natively nee
 
 from clearhead.config.base import Config
 from clearhead.config.block import BlockConfig
-from clearhead.config.kinds import KINDS, ModelConfig, load_config, save_config
+from clearhead.config.kinds import (
+    KINDS,
+    ModelConfig,
+    is_encoder_decoder,
+    kind_of,
+    load_config,
+    n_tokens_of,
+    save_config,
+)
 from clearhead.config.llama import LlamaConfig
 from clearhead.config.transformer import PRESETS, TransformerConfig
 
@@ -17,6 +25,9 @@ __all__ = [
     "LlamaConfig",
     "ModelConfig",
     "TransformerConfig",
+    "is_encoder_decoder",
+    "kind_of",
     "load_config",
+    "n_tokens_of",
     "save_config",
 ]

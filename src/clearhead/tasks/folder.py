@@ -10,17 +10,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from clearhead.config import TransformerConfig
+from clearhead.config import ModelConfig, load_config, n_tokens_of, save_config
 from clearhead.engine.source import Source, WeightFile
 from clearhead.errors import InputError
-from clearhead.text import Tokenizer
+from clearhead.text import AnyTokenizer, load_tokenizer
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from clearhead.models import Transformer
+    from clearhead.models import Model
 
 __all__ = [
     "ModelFolder",
@@ -36,8 +36,8 @@ __all__ = [
 class ModelFolder:
     """What a model folder holds."""
 
-    model: Transformer
-    tokenizer: Tokenizer
+    model: Model
+    tokenizer: AnyTokenizer
     card: dict[str, Any]
 
 
@@ -50,7 +50,7 @@ def save_folder(folder: Path, contents: ModelFolder) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     # Tied weights have one name among the parameters, and one place in the file.
     weights = {name: p.detach().contiguous() for name, p in contents.model.named_parameters()}
-    contents.model.config.save(folder / "config.json")
+    save_config(cast(ModelConfig, contents.model.config), folder / "config.json")
     write_bytes(folder / "model.safetensors", save(weights))
     contents.tokenizer.save(folder / "tokenizer.json")
     card = json.dumps(contents.card, indent=2, ensure_ascii=False)
@@ -62,8 +62,8 @@ class OpenFolder:
     """A model folder whose weights are read only when they are needed."""
 
     folder: Path
-    config: TransformerConfig
-    tokenizer: Tokenizer
+    config: ModelConfig
+    tokenizer: AnyTokenizer
     card: dict[str, Any]
 
     @property
@@ -71,11 +71,11 @@ class OpenFolder:
         """The file of the weights."""
         return self.folder / "model.safetensors"
 
-    def model(self) -> Transformer:
+    def model(self) -> Model:
         """The model with its weights."""
-        from clearhead.models import Transformer  # and torch, which the engine does without
+        from clearhead.models import build  # and torch, which the engine does without
 
-        model = Transformer(self.config)
+        model = build(self.config)
         put_weights(model, _read_weights(self.weights), self.folder)
         return model.eval()
 
@@ -95,12 +95,15 @@ def open_folder(folder: Path) -> OpenFolder:
             f"{folder} is not a whole model folder: {', '.join(missing)} is missing; "
             f"`clearhead train … --to {folder}` makes one, or goes on with one"
         )
-    config = TransformerConfig.load(folder / "config.json")
-    tokenizer = Tokenizer.load(folder / "tokenizer.json")
-    if tokenizer.n_tokens != config.n_source_tokens:
+    config = cast(ModelConfig, load_config(folder / "config.json"))
+    tokenizer = load_tokenizer(folder / "tokenizer.json")
+    n_tokens = n_tokens_of(config)
+    # Others give a model more rows than there are tokens, which suits processors.
+    has_spare_rows = tokenizer.kind == "foreign" and tokenizer.n_tokens <= n_tokens
+    if tokenizer.n_tokens != n_tokens and not has_spare_rows:
         raise InputError(
             f"the tokenizer in {folder} has {tokenizer.n_tokens} tokens and the model "
-            f"{config.n_source_tokens}: they do not belong together"
+            f"{n_tokens}: they do not belong together"
         )
     try:
         card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
@@ -125,7 +128,7 @@ def _read_weights(path: Path) -> dict[str, Tensor]:
         raise InputError(f"{path} cannot be read: {error}") from None
 
 
-def put_weights(model: Transformer, weights: dict[str, Tensor], source: Path) -> None:
+def put_weights(model: Model, weights: dict[str, Tensor], source: Path) -> None:
     """Put saved weights into a model; each name and shape must fit."""
     parameters = dict(model.named_parameters())
     for name in sorted(parameters.keys() ^ weights.keys()):

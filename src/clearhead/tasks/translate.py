@@ -7,11 +7,12 @@ translator(["How are you?", "Thank you."], n_beams=1, forbidden=["आप"])
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
+from clearhead.config import is_encoder_decoder, kind_of
 from clearhead.decoding import Hypothesis, Request, generate, stream
 from clearhead.decoding.interface import StepDecoder
 from clearhead.engine.choice import choose
@@ -24,7 +25,7 @@ from clearhead.tasks.lengths import longest_in, ratio_in
 from clearhead.tasks.long_text import cut, even, has_lines
 from clearhead.tasks.settings import Settings, read_settings
 from clearhead.tasks.translation import Alignment, Translation, join_translations
-from clearhead.text import Tokenizer
+from clearhead.text import AnyTokenizer
 from clearhead.text.sentences import Piece
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Translator:
     def __init__(
         self,
         model: Transformer | Engine,
-        tokenizer: Tokenizer,
+        tokenizer: AnyTokenizer,
         card: dict[str, Any],
     ) -> None:
         self.tokenizer, self.card = tokenizer, card
@@ -58,11 +59,17 @@ class Translator:
     def load(cls, folder: str | Path, precision: Wanted = "auto") -> Translator:
         """Open a model folder; `precision` is that of the engine, see `engine.choice`."""
         found = open_folder(Path(folder))
+        if not is_encoder_decoder(found.config):
+            raise InputError(
+                f"{folder} holds no translator: {kind_of(found.config)} continues or reads one "
+                "text, and translating needs an encoder and a decoder"
+            )
         try:
             native, choice = choose(found.source(), precision)
         except InputError as error:
             raise InputError(f"{folder}: {error}") from None
-        return cls(Engine(found.model, native, choice), found.tokenizer, found.card)
+        engine = Engine(cast("Callable[[], Transformer]", found.model), native, choice)
+        return cls(engine, found.tokenizer, found.card)
 
     @property
     def model(self) -> Transformer:
