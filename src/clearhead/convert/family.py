@@ -57,6 +57,8 @@ class Family(ABC, Generic[C]):
     """What their config.json says."""
     architecture: str
     """Their class, which is written as such."""
+    prefix: str = ""
+    """What stands before their names; a folder of the bare model, without its head, has it not."""
     ignored: tuple[str, ...] = ()
     """Patterns of their tensors that hold nothing learned: tables of positions, masks."""
 
