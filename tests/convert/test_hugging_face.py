@@ -11,9 +11,6 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
-
-pytest.importorskip("transformers")
-
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from clearhead.config import BlockConfig, LlamaConfig, TransformerConfig

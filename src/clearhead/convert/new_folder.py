@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clearhead.errors import InputError
 
-__all__ = ["new_folder"]
+__all__ = ["check_new", "new_folder"]
 
 
 @contextmanager
@@ -17,10 +17,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
     A folder that is there already must be empty.
     """
-    if folder.is_dir() and any(folder.iterdir()):
-        raise InputError(f"{folder} holds something already: name a folder that is new or empty")
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file: name a folder that is new or empty")
+    check_new(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
@@ -34,3 +31,11 @@ def new_folder(folder: Path) -> Iterator[Path]:
         raise InputError(f"{folder} cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def check_new(folder: Path) -> None:
+    """Refuse a place that holds something."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise InputError(f"{folder} holds something already: name a folder that is new or empty")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file: name a folder that is new or empty")
