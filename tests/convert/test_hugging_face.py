@@ -118,6 +118,14 @@ def test_a_tied_output_may_be_written_again(tmp_path: Path) -> None:
         read_folder(tmp_path)
 
 
+def test_a_bare_model_has_shorter_names(tmp_path: Path) -> None:
+    theirs = write_llama(tmp_path, tie_word_embeddings=True)
+    theirs.model.save_pretrained(tmp_path)
+    assert "embed_tokens.weight" in load_file(tmp_path / "model.safetensors")
+    with torch.no_grad():
+        assert torch.allclose(read_folder(tmp_path).model(TOKENS), theirs(TOKENS).logits, atol=1e-5)
+
+
 def test_weights_that_do_not_fit_are_named(tmp_path: Path) -> None:
     write_llama(tmp_path)
     edit(tmp_path, lambda weights: weights.update({"a.rotary_emb.inv_freq": torch.ones(3)}))
