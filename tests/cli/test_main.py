@@ -63,7 +63,7 @@ def test_help_of_a_verb() -> None:
     ("arguments", "hint"),
     [
         (["dmo"], "no verb 'dmo': did you mean demo?"),
-        (["xyz"], "no verb 'xyz': known: bench, check, demo, evaluate, look, run, show, train"),
+        (["xyz"], "no verb 'xyz': known: bench, check, convert, demo, evaluate, look, run,"),
         (["demo", "--steps", "x"], "'x' is not a valid integer"),
         (["demo", "--step", "1"], "--steps"),
         (["demo", "twice"], "twice"),

@@ -39,6 +39,9 @@ NOT_RUN = {
             "show en-hi",
             'look en-hi "How are you?"',
             "bench en-hi",
+            "convert TinyLlama llama",
+            "convert llama copy",
+            "convert llama fast --to-format ctranslate2",
         )
     },
     ".venv/bin/python benchmarks/layers.py --quick": "takes a minute, and measures this machine",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from clearhead.errors import ClearheadError, InputError
-from clearhead.text import BOS, EOS, PAD, Tokenizer
+from clearhead.text import BOS, EOS, PAD, load_tokenizer
 
 __all__ = ["Job", "Outcome", "TextJob", "Weights", "Worker", "with_text"]
 
@@ -240,7 +240,7 @@ def with_text(decode_ids: Callable[[Job], list[list[int]]]) -> Decode:
     def decode(job: Job | TextJob) -> list[Any]:
         if isinstance(job, Job):
             return decode_ids(job)
-        tokenizer = Tokenizer.load(job.folder / "tokenizer.json")
+        tokenizer = load_tokenizer(job.folder / "tokenizer.json")
         rows = [[*row, EOS] for row in tokenizer.encode_batch(job.lines)]
         order = sorted(range(len(rows)), key=lambda place: -len(rows[place]))
         sources = [rows[place] for place in order]

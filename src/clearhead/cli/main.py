@@ -75,6 +75,7 @@ BEAMS = click.option(
 )
 
 
+FORMATS = ("clearhead", "transformers", "ctranslate2", "gguf")
 LOOKS = ("align", "heads", "tree", "steps", "layers", "words", "positions", "norms", "cost")
 
 
@@ -305,3 +306,23 @@ def bench(folder: Path, seconds: float, as_json: bool) -> None:
     from clearhead.cli.bench import show_bench
 
     show_bench(folder, seconds, as_json)
+
+
+@main.command()
+@click.argument("source", metavar="FROM", type=click.Path(path_type=Path))
+@click.argument("to", type=click.Path(path_type=Path))
+@click.option(
+    "--to-format",
+    type=click.Choice(FORMATS),
+    help="What TO is for.  [default: clearhead, or transformers if FROM is a model folder of ours]",
+)
+def convert(source: Path, to: Path, to_format: str | None) -> None:
+    """Bring a model in from another library, or out to one.
+
+    FROM is a folder of Hugging Face with safetensors, or a model folder. TO is a new folder: a
+    model folder, or one that transformers or CTranslate2 opens. The tokenizer travels with the
+    weights and gives the same tokens.
+    """
+    from clearhead.cli.convert import show_conversion
+
+    show_conversion(source, to, to_format)

@@ -7,7 +7,15 @@ from clearhead.config.base import Config
 from clearhead.config.bert import BertConfig
 from clearhead.config.block import BlockConfig
 from clearhead.config.gpt import GPTConfig
-from clearhead.config.kinds import KINDS, ModelConfig, load_config, save_config
+from clearhead.config.kinds import (
+    KINDS,
+    ModelConfig,
+    is_encoder_decoder,
+    kind_of,
+    load_config,
+    n_tokens_of,
+    save_config,
+)
 from clearhead.config.llama import LlamaConfig
 from clearhead.config.mixtral import MixtralConfig
 from clearhead.config.transformer import PRESETS, TransformerConfig
@@ -25,6 +33,9 @@ __all__ = [
     "ModelConfig",
     "TransformerConfig",
     "ViTConfig",
+    "is_encoder_decoder",
+    "kind_of",
     "load_config",
+    "n_tokens_of",
     "save_config",
 ]

@@ -1,4 +1,4 @@
-"""Out to CTranslate2: a folder that its `Translator` opens, with the same weights and tokens.
+"""Out to CTranslate2: a folder that it opens, with the same weights and tokens.
 
 CTranslate2 quantises while it loads (`compute_type="int8"`), so the folder holds float32.
 """
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from clearhead.errors import ConfigError
 from clearhead.layers.attention import MultiHeadAttention
-from clearhead.models import Transformer
+from clearhead.models import Llama, Transformer
 
 __all__ = ["save_for_ctranslate2"]
 
@@ -20,11 +20,20 @@ N_POSITIONS: Final = 1024
 
 
 def save_for_ctranslate2(
-    model: Transformer, vocabulary: Sequence[str], folder: Path, *, bos: str, eos: str, unk: str
+    model: Transformer | Llama,
+    vocabulary: Sequence[str],
+    folder: Path,
+    *,
+    bos: str,
+    eos: str,
+    unk: str,
 ) -> None:
     """Write the model and its tokens, in the order of their ids, to a new folder."""
     from ctranslate2.specs import TransformerSpec, common_spec  # an optional dependency
 
+    if isinstance(model, Llama):
+        _save_llama(model, vocabulary, folder, bos=bos, eos=eos, unk=unk)
+        return
     block, config = model.config.block, model.config
     activations = {"relu": common_spec.Activation.RELU, "gelu": common_spec.Activation.GELU}
     if block.activation not in activations or block.n_kv_heads not in (None, block.n_heads):
@@ -57,8 +66,53 @@ def save_for_ctranslate2(
     spec.config.bos_token = spec.config.decoder_start_token = bos
     spec.config.eos_token, spec.config.unk_token = eos, unk
     spec.config.add_source_eos = spec.config.add_source_bos = False
+    _save(spec, folder)
+
+
+def _save_llama(
+    model: Llama, vocabulary: Sequence[str], folder: Path, *, bos: str, eos: str, unk: str
+) -> None:
+    """A decoder by itself, which CTranslate2's `Generator` opens."""
+    from ctranslate2.specs import TransformerDecoderModelSpec, common_spec
+
+    config = model.config
+    if config.attention_bias or config.d_head not in (None, config.d_model // config.n_heads):
+        raise ConfigError("CTranslate2's Llama has no biases, and heads of d_model / n_heads")
+    spec = TransformerDecoderModelSpec.from_config(
+        config.n_layers,
+        config.n_heads,
+        activation=common_spec.Activation.SWISH,
+        pre_norm=True,
+        ffn_glu=True,
+        rms_norm=True,
+        rotary_dim=0,
+        rotary_interleave=False,
+        rotary_base=config.rotary_base,
+        num_heads_kv=None if config.kv_heads == config.n_heads else config.kv_heads,
+    )
+    decoder: Any = spec.decoder
+    norm: Any = model.decoder.norm
+    decoder.scale_embeddings = False
+    decoder.embeddings.weight = _array(model.embedding.weight)
+    decoder.projection.weight = _array(model.output.weight)
+    decoder.layer_norm.gamma = _array(norm.weight)
+    for layer, ours in zip(decoder.layer, model.decoder.blocks, strict=True):
+        block: Any = ours
+        _put_attention(layer.self_attention, block.self_attention, [(0, None)])
+        layer.self_attention.layer_norm.gamma = _array(block.self_attention_residual.norm.weight)
+        gate, up = block.feed_forward.w_1.weight.chunk(2)
+        layer.ffn.linear_0.weight, layer.ffn.linear_0_noact.weight = _array(gate), _array(up)
+        _put_linear(layer.ffn.linear_1, block.feed_forward.w_2)
+        layer.ffn.layer_norm.gamma = _array(block.feed_forward_residual.norm.weight)
+    spec.register_vocabulary(list(vocabulary))
+    spec.config.bos_token, spec.config.eos_token, spec.config.unk_token = bos, eos, unk
+    spec.config.layer_norm_epsilon = config.norm_eps
+    _save(spec, folder)
+
+
+def _save(spec: Any, folder: Path) -> None:
     spec.validate()
-    folder.mkdir(parents=True, exist_ok=False)
+    folder.mkdir(parents=True, exist_ok=True)
     spec.save(str(folder))
 
 

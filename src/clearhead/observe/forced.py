@@ -9,7 +9,7 @@ from torch import Tensor
 
 from clearhead.errors import InputError
 from clearhead.models import Transformer
-from clearhead.text import Tokenizer
+from clearhead.text import AnyTokenizer
 
 __all__ = ["Forced", "force"]
 
@@ -45,7 +45,7 @@ class Forced:
         return logits.log_softmax(-1).gather(1, chosen)[:, 0]
 
 
-def force(model: Transformer, tokenizer: Tokenizer, source: str, target: str) -> Forced:
+def force(model: Transformer, tokenizer: AnyTokenizer, source: str, target: str) -> Forced:
     """Make a pair of texts ready to be looked at."""
     if not source.strip() or not target.strip():
         raise InputError("both the source and the target need at least one word")

@@ -12,7 +12,7 @@ from clearhead.errors import InputError
 from clearhead.models import Transformer
 from clearhead.observe.value import find_word, words_of
 from clearhead.observe.watch import Seen, watch
-from clearhead.text import Tokenizer
+from clearhead.text import AnyTokenizer
 
 __all__ = ["Mixture", "WordPaths", "mixture", "word_paths"]
 
@@ -60,7 +60,7 @@ class Mixture:
 
 @torch.no_grad()
 def word_paths(
-    model: Transformer, tokenizer: Tokenizer, word: str, sentences: Sequence[str]
+    model: Transformer, tokenizer: AnyTokenizer, word: str, sentences: Sequence[str]
 ) -> WordPaths:
     """Follow a word through the encoder, in at least two sentences."""
     if len(sentences) < 2:
@@ -82,7 +82,7 @@ def word_paths(
 
 @torch.no_grad()
 def mixture(
-    model: Transformer, tokenizer: Tokenizer, sentence: str, word: str, block: int, head: int
+    model: Transformer, tokenizer: AnyTokenizer, sentence: str, word: str, block: int, head: int
 ) -> Mixture:
     """The mixture equation of a word in an encoder block, with the weights of a head."""
     n_blocks, n_heads = len(model.encoder.blocks), model.config.block.n_heads
@@ -101,7 +101,7 @@ def mixture(
 
 
 def _encode(
-    model: Transformer, tokens: list[int], *names: str, decode: Tokenizer | None = None
+    model: Transformer, tokens: list[int], *names: str, decode: AnyTokenizer | None = None
 ) -> Seen:
     device = next(model.parameters()).device
     labels = None if decode is None else decode.tokens

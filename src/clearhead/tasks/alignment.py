@@ -19,7 +19,7 @@ from clearhead.observe.lexicon import Lexicon
 from clearhead.observe.value import words_of
 from clearhead.observe.watch import watch
 from clearhead.tasks.translation import Alignment
-from clearhead.text import Tokenizer
+from clearhead.text import AnyTokenizer
 
 __all__ = ["N_LOOKED_AT", "align", "aligner_in", "choose_aligner", "learn_lexicon"]
 
@@ -28,14 +28,14 @@ N_LOOKED_AT = 100
 
 
 def choose_aligner(
-    model: Transformer, tokenizer: Tokenizer, pairs: Sequence[Pair], more: Sequence[Pair] = ()
+    model: Transformer, tokenizer: AnyTokenizer, pairs: Sequence[Pair], more: Sequence[Pair] = ()
 ) -> Aligner:
     """The best head on some of the pairs; which words belong together is learned from all."""
     looked_at = [force(model, tokenizer, pair.source, pair.target) for pair in pairs[:N_LOOKED_AT]]
     return find_aligner(looked_at, learn_lexicon(tokenizer, [*pairs, *more]))
 
 
-def learn_lexicon(tokenizer: Tokenizer, pairs: Sequence[Pair]) -> Lexicon:
+def learn_lexicon(tokenizer: AnyTokenizer, pairs: Sequence[Pair]) -> Lexicon:
     """Which words belong together, in the words that the model reads and writes."""
 
     def words(text: str) -> list[str]:

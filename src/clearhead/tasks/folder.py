@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from clearhead.config import LlamaConfig, TransformerConfig, load_config, save_config
+from clearhead.config import ModelConfig, load_config, n_tokens_of, save_config
 from clearhead.engine.source import Source, WeightFile
 from clearhead.errors import InputError
-from clearhead.text import Tokenizer
+from clearhead.text import AnyTokenizer, load_tokenizer
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -38,7 +38,7 @@ class ModelFolder:
     """What a model folder holds."""
 
     model: Model
-    tokenizer: Tokenizer
+    tokenizer: AnyTokenizer
     card: dict[str, Any]
 
 
@@ -51,7 +51,7 @@ def save_folder(folder: Path, contents: ModelFolder) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     # Tied weights have one name among the parameters, and one place in the file.
     weights = {name: p.detach().contiguous() for name, p in contents.model.named_parameters()}
-    save_config(contents.model.config, folder / "config.json")
+    save_config(cast(ModelConfig, contents.model.config), folder / "config.json")
     write_bytes(folder / "model.safetensors", save(weights))
     contents.tokenizer.save(folder / "tokenizer.json")
     card = json.dumps(contents.card, indent=2, ensure_ascii=False)
@@ -63,8 +63,8 @@ class OpenFolder:
     """A model folder whose weights are read only when they are needed."""
 
     folder: Path
-    config: TransformerConfig | LlamaConfig
-    tokenizer: Tokenizer
+    config: ModelConfig
+    tokenizer: AnyTokenizer
     card: dict[str, Any]
 
     @property
@@ -72,7 +72,7 @@ class OpenFolder:
         """The file of the weights."""
         return self.folder / "model.safetensors"
 
-    def model(self) -> Any:
+    def model(self) -> Model:
         """The model with its weights."""
         from clearhead.models import build  # and torch, which the engine does without
 
@@ -82,7 +82,7 @@ class OpenFolder:
 
     def source(self) -> Source:
         """The weights for the engine, which takes them one by one."""
-        return Source(self.config, WeightFile(self.weights).read)
+        return Source(cast(Any, self.config), WeightFile(self.weights).read)
 
 
 def open_folder(folder: Path) -> OpenFolder:
@@ -96,14 +96,15 @@ def open_folder(folder: Path) -> OpenFolder:
             f"{folder} is not a whole model folder: {', '.join(missing)} is missing; "
             f"`clearhead train … --to {folder}` makes one, or goes on with one"
         )
-    config = load_config(folder / "config.json")
-    tokenizer = Tokenizer.load(folder / "tokenizer.json")
-    assert isinstance(config, TransformerConfig | LlamaConfig)
-    n_read = config.n_tokens if isinstance(config, LlamaConfig) else config.n_source_tokens
-    if tokenizer.n_tokens != n_read:
+    config = cast(ModelConfig, load_config(folder / "config.json"))
+    tokenizer = load_tokenizer(folder / "tokenizer.json")
+    n_tokens = n_tokens_of(config)
+    # Others give a model more rows than there are tokens, which suits processors.
+    has_spare_rows = tokenizer.kind == "foreign" and tokenizer.n_tokens <= n_tokens
+    if tokenizer.n_tokens != n_tokens and not has_spare_rows:
         raise InputError(
             f"the tokenizer in {folder} has {tokenizer.n_tokens} tokens and the model "
-            f"{n_read}: they do not belong together"
+            f"{n_tokens}: they do not belong together"
         )
     try:
         card = json.loads((folder / "card.json").read_text(encoding="utf-8"))

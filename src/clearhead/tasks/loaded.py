@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
+from clearhead.config import ModelConfig
 from clearhead.decoding.interface import StepDecoder
 from clearhead.engine.choice import choose
 from clearhead.engine.engine import Engine
 from clearhead.engine.memory import Wanted
 from clearhead.errors import InputError
 from clearhead.tasks.folder import open_folder
-from clearhead.text import Tokenizer
+from clearhead.text import AnyTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +29,7 @@ M = TypeVar("M", bound=Any)
 class Loaded(Generic[M]):
     """A trained model with its tokenizer and card."""
 
-    def __init__(self, model: M | Engine, tokenizer: Tokenizer, card: dict[str, Any]) -> None:
+    def __init__(self, model: M | Engine, tokenizer: AnyTokenizer, card: dict[str, Any]) -> None:
         self.tokenizer, self.card = tokenizer, card
         self.engine = model if isinstance(model, Engine) else None
         """The faster path of a model that is not trained any more."""
@@ -38,11 +39,17 @@ class Loaded(Generic[M]):
     def load(cls, folder: str | Path, precision: Wanted = "auto") -> Self:
         """Open a model folder; `precision` is that of the engine, see `engine.choice`."""
         found = open_folder(Path(folder))
+        cls._refuse(found.config, folder)
         try:
             native, choice = choose(found.source(), precision)
         except InputError as error:
             raise InputError(f"{folder}: {error}") from None
-        return cls(Engine(found.model, native, choice), found.tokenizer, found.card)
+        load: Any = found.model
+        return cls(Engine(load, native, choice), found.tokenizer, found.card)
+
+    @classmethod
+    def _refuse(cls, config: ModelConfig, folder: str | Path) -> None:
+        """Refuse a folder whose model cannot do this task."""
 
     @property
     def model(self) -> M:

@@ -5,7 +5,7 @@ several lines, and a longer line, becomes sentences; and a sentence that is stil
 the best place there is.
 """
 
-from clearhead.text import Tokenizer
+from clearhead.text import AnyTokenizer
 from clearhead.text.sentences import Piece, split
 
 __all__ = ["cut", "even", "has_lines"]
@@ -29,7 +29,7 @@ def has_lines(text: str) -> bool:
     return len(text.strip().splitlines()) > 1
 
 
-def cut(text: str, language: str | None, longest: int, tokenizer: Tokenizer) -> list[Piece]:
+def cut(text: str, language: str | None, longest: int, tokenizer: AnyTokenizer) -> list[Piece]:
     """Sentences of at most `longest` tokens, and what stands between them; nothing is lost."""
     pieces: list[Piece] = []
     for piece in split(text, language, max(1, len(text))):
@@ -37,7 +37,9 @@ def cut(text: str, language: str | None, longest: int, tokenizer: Tokenizer) -> 
     return pieces
 
 
-def _shorten(piece: Piece, language: str | None, longest: int, tokenizer: Tokenizer) -> list[Piece]:
+def _shorten(
+    piece: Piece, language: str | None, longest: int, tokenizer: AnyTokenizer
+) -> list[Piece]:
     n_tokens = len(tokenizer.encode(even(piece.text)))
     n_characters = len(piece.text)
     if n_tokens <= longest or n_characters == 1:

@@ -14,7 +14,7 @@ from clearhead.errors import ConfigError, InputError, nearest
 from clearhead.tasks.glossary import Glossary, has_no_spaces
 from clearhead.tasks.lengths import max_length_for
 from clearhead.tasks.long_text import even
-from clearhead.text import SPECIALS, Tokenizer, normalise
+from clearhead.text import SPECIALS, AnyTokenizer, normalise
 from clearhead.text.normal import BYTES
 
 __all__ = ["Settings", "read_settings"]
@@ -26,7 +26,7 @@ _BYTES = frozenset(BYTES)
 class Settings:
     """How the answers are chosen, and what they must and may not hold."""
 
-    tokenizer: Tokenizer
+    tokenizer: AnyTokenizer
     length_ratio: float | None = None
     """How many times as long as their sources answers may be; see `max_length_for`."""
     decoding: DecodingConfig
@@ -136,7 +136,7 @@ class Settings:
 
 
 def read_settings(
-    given: Mapping[str, Any], tokenizer: Tokenizer, length_ratio: float | None = None
+    given: Mapping[str, Any], tokenizer: AnyTokenizer, length_ratio: float | None = None
 ) -> Settings:
     """Check what is asked for; an unknown name fails with the nearest known one."""
     decoding = {field.name for field in fields(DecodingConfig)}

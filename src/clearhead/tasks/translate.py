@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from clearhead.config import ModelConfig, is_encoder_decoder, kind_of
 from clearhead.decoding import Hypothesis, Request, generate, stream
 from clearhead.errors import InputError
 from clearhead.tasks.answer_stream import AnswerStream
@@ -39,6 +41,14 @@ N_TOKENS, N_TOKENS_NATIVE = 2048, 16_384
 
 class Translator(_Base):
     """A trained model with its tokenizer: call it with a text, or with several."""
+
+    @classmethod
+    def _refuse(cls, config: ModelConfig, folder: str | Path) -> None:
+        if not is_encoder_decoder(config):
+            raise InputError(
+                f"{folder} holds no translator: {kind_of(config)} continues or reads one text, and "
+                "translating needs an encoder and a decoder"
+            )
 
     @overload
     def __call__(self, text: str, **settings: Any) -> Translation: ...

@@ -1,5 +1,7 @@
 """Text to tokens and back."""
 
+from clearhead.text.foreign import AnyTokenizer, ForeignTokenizer, load_tokenizer
+from clearhead.text.foreign_files import read_tokenizer
 from clearhead.text.learning import Kind, choose_size
 from clearhead.text.normal import BOS, EOS, PAD, SPECIALS, UNK, normalise
 from clearhead.text.tokenizer import Tokenizer
@@ -10,8 +12,12 @@ __all__ = [
     "PAD",
     "SPECIALS",
     "UNK",
+    "AnyTokenizer",
+    "ForeignTokenizer",
     "Kind",
     "Tokenizer",
     "choose_size",
+    "load_tokenizer",
     "normalise",
+    "read_tokenizer",
 ]

@@ -14,6 +14,7 @@ __all__ = [
     "PAD",
     "SPECIALS",
     "UNK",
+    "check_characters",
     "language_of",
     "language_tags",
     "normalise",
@@ -37,6 +38,11 @@ def normalise(text: str) -> str:
     >>> len("e\N{COMBINING ACUTE ACCENT}"), len(normalise("e\N{COMBINING ACUTE ACCENT}"))
     (2, 1)
     """
+    return unicodedata.normalize("NFC", check_characters(text))
+
+
+def check_characters(text: str) -> str:
+    """Refuse what is no Unicode text; return all other text as it is."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -44,7 +50,7 @@ def normalise(text: str) -> str:
             f"character {error.start + 1} of the text is half of a UTF-16 pair "
             f"(U+{ord(text[error.start]):04X}), which is no Unicode text: read the file as UTF-8"
         ) from None
-    return unicodedata.normalize("NFC", text)
+    return text
 
 
 def language_tags(languages: Sequence[str]) -> tuple[str, ...]:

@@ -14,8 +14,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from clearhead.text.normal import BYTES
-from clearhead.text.tokenizer import Tokenizer
+from clearhead.text.foreign import AnyTokenizer
 
 __all__ = ["GraphemeReader", "TextStream", "graphemes"]
 
@@ -31,7 +30,6 @@ PREPENDED: Final = frozenset(
 TRAILING: Final = frozenset("\u0e33\u0eb3\uff9e\uff9f" + "".join(map(chr, range(0x1F3FB, 0x1F400))))
 """Letters and emoji modifiers that belong to what stands before them, as marks do."""
 
-_BYTES = frozenset(BYTES)
 _MAY_FOLLOW = {"L": ("L", "V", "LV", "LVT"), "V": ("V", "T"), "LV": ("V", "T")}
 _MAY_FOLLOW |= {"T": ("T",), "LVT": ("T",)}
 
@@ -46,7 +44,7 @@ class TextStream:
     whole: one byte that is no UTF-8 makes � of all of them.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: AnyTokenizer) -> None:
         self._tokenizer = tokenizer
         self._anchor: list[int] = []  # the last token that has text by itself: what may be decoded
         self._open: list[int] = []  # tokens after the anchor, whose text is not known yet
@@ -55,7 +53,7 @@ class TextStream:
 
     def push(self, token: int) -> str:
         """Take the next token; return the text that has become final, which may be none."""
-        if self._tokenizer.tokens([token])[0] in _BYTES:
+        if self._tokenizer.is_open([*self._open, token]):
             self._open.append(token)
             return ""
         has_text = self._tokenizer.decode([token]) != ""

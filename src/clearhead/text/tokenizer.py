@@ -22,6 +22,8 @@ from clearhead.text.normal import BOS, BYTES, EOS, PAD, SPECIALS, UNK, language_
 
 __all__ = ["Tokenizer"]
 
+_BYTES = frozenset(BYTES)
+
 
 class Tokenizer:
     """A vocabulary and its rules, which travel together in one file, `tokenizer.json`.
@@ -112,6 +114,10 @@ class Tokenizer:
     def tokens(self, tokens: Iterable[int]) -> list[str]:
         r"""Give each token as a readable piece: a space is ▁, a single byte looks like `<0xE2>`."""
         return [_readable(self._piece(token)) for token in tokens]
+
+    def is_open(self, tokens: Sequence[int]) -> bool:
+        """Whether the last letter of these tokens may become another one when more follow."""
+        return self._piece(tokens[-1]) in _BYTES
 
     def save(self, path: Path) -> None:
         """Write everything into one file, under a temporary name until it is complete."""

@@ -16,6 +16,7 @@ class LlamaFamily(Family[LlamaConfig]):
 
     model_type = "llama"
     architecture = "LlamaForCausalLM"
+    prefix = "model."
     ignored = ("*.rotary_emb.inv_freq",)
 
     def read_config(self, theirs: Mapping[str, Any]) -> LlamaConfig:

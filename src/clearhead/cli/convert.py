@@ -1,0 +1,145 @@
+"""`clearhead convert`: a model from another library, or to one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+from clearhead.config import Config, is_encoder_decoder, n_tokens_of
+from clearhead.config.base import read_json
+from clearhead.convert.hugging_face import read_folder, write_folder
+from clearhead.convert.new_folder import check_new, new_folder
+from clearhead.convert.to_ctranslate2 import save_for_ctranslate2
+from clearhead.errors import InputError
+from clearhead.models import Llama, Model, Transformer
+from clearhead.tasks.folder import ModelFolder, load_folder, save_folder
+from clearhead.text import AnyTokenizer
+
+__all__ = ["show_conversion"]
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A model that was read, and where it comes from."""
+
+    model: Model
+    tokenizer: AnyTokenizer | None
+    family: str
+    is_ours: bool
+    notes: tuple[str, ...] = ()
+
+
+def show_conversion(source: Path, to: Path, to_format: str | None = None) -> None:
+    """Read a model in one format, write it in another, and say what was read and written."""
+    check_new(to)  # before a large model is read
+    given = _read(source)
+    wanted = to_format or ("transformers" if given.is_ours else "clearhead")
+    n_tokens = f", {given.tokenizer.n_tokens:,} tokens" if given.tokenizer else ""
+    click.echo(f"read {source}: {given.family}, {given.model.n_parameters:,} parameters{n_tokens}")
+    for note in given.notes:
+        click.echo(f"note: {note}")
+    written = _WRITERS[wanted](given, source, to)
+    click.echo(f"wrote {to}: {written}")
+
+
+def _read(source: Path) -> _Given:
+    if source.is_file():
+        return _read_file(source)
+    if not source.is_dir():
+        raise InputError(f"{source} is neither a folder nor a file: there is nothing of that name")
+    path = source / "config.json"
+    if path.is_file() and "model_type" in read_json(path):
+        found = read_folder(source)
+        name = f"{found.family.architecture} of Hugging Face"
+        return _Given(found.model, found.tokenizer, name, False, found.notes)
+    if path.is_file() and not (source / "card.json").is_file():
+        raise InputError(
+            f"{path} has neither a model_type, as folders of Hugging Face have, nor a card.json "
+            "beside it, as model folders have"
+        )
+    ours = load_folder(source)
+    return _Given(ours.model, ours.tokenizer, f"{type(ours.model).__name__} of Clearhead", True)
+
+
+def _read_file(source: Path) -> _Given:
+    """Formats of a single file."""
+    raise InputError(
+        f"{source} is a file of a kind that is not known here: give a folder of Hugging Face with "
+        "safetensors, or a model folder"
+    )
+
+
+def _write_ours(given: _Given, source: Path, to: Path) -> str:
+    if given.is_ours:
+        raise InputError(f"{source} is a model folder already: name another --to-format")
+    tokenizer = _needed(given, source)
+    card = {
+        "task": _task(given.model),
+        "n_parameters": given.model.n_parameters,
+        "imported": {
+            "from": str(source.resolve()),
+            "family": given.family,
+            "notes": list(given.notes),
+        },
+    }
+    with new_folder(to) as part:
+        save_folder(part, ModelFolder(given.model, tokenizer, card))
+    return "a model folder"
+
+
+def _write_theirs(given: _Given, source: Path, to: Path) -> str:
+    family = write_folder(given.model, given.tokenizer, to)
+    return f"{family.architecture} for transformers"
+
+
+def _write_ctranslate2(given: _Given, source: Path, to: Path) -> str:
+    try:
+        import ctranslate2  # noqa: F401
+    except ImportError:
+        raise InputError(
+            "writing for CTranslate2 needs the package ctranslate2: pip install ctranslate2"
+        ) from None
+    model, tokenizer = given.model, _needed(given, source)
+    if not isinstance(model, Transformer | Llama):
+        raise InputError(
+            f"a {type(model).__name__} cannot be written for CTranslate2 yet: a Transformer or a "
+            "Llama can"
+        )
+    rules, n_tokens = tokenizer.rules, n_tokens_of(model.config)
+    names = [rules.id_to_token(token) or f"<spare_{token}>" for token in range(n_tokens)]
+    bos, eos, unk = (names[token] for token in (tokenizer.bos, tokenizer.eos, tokenizer.unk))
+    with new_folder(to) as part:
+        save_for_ctranslate2(model, names, part, bos=bos, eos=eos, unk=unk)
+        rules.save(str(part / "tokenizer.json"))
+    return f"float32 for CTranslate2's {'Generator' if isinstance(model, Llama) else 'Translator'}"
+
+
+def _write_gguf(given: _Given, source: Path, to: Path) -> str:
+    raise InputError(
+        "GGUF files cannot be written yet: take --to-format transformers, from which llama.cpp "
+        "makes them"
+    )
+
+
+def _needed(given: _Given, source: Path) -> AnyTokenizer:
+    if given.tokenizer is None:
+        raise InputError(f"{source} has no tokenizer, and this format needs one")
+    return given.tokenizer
+
+
+def _task(model: Model) -> str:
+    """What a model can be used for, as its card says."""
+    config: Config = model.config
+    if is_encoder_decoder(config):
+        return "translate"
+    return "generate" if getattr(model, "is_causal", False) else "encode"
+
+
+_WRITERS: Final[dict[str, Callable[[_Given, Path, Path], str]]] = {
+    "clearhead": _write_ours,
+    "transformers": _write_theirs,
+    "ctranslate2": _write_ctranslate2,
+    "gguf": _write_gguf,
+}

@@ -1,0 +1,41 @@
+"""Folders that are written whole or not at all."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from clearhead.errors import InputError
+
+__all__ = ["check_new", "new_folder"]
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder under another name; it gets its own when the block ends without an error.
+
+    A folder that is there already must be empty.
+    """
+    check_new(folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror}") from None
+    try:
+        yield part
+        part.chmod(0o755)  # the temporary one was for us alone
+        part.replace(folder)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror}") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def check_new(folder: Path) -> None:
+    """Refuse a place that holds something."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise InputError(f"{folder} holds something already: name a folder that is new or empty")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file: name a folder that is new or empty")
