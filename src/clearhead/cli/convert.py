@@ -52,7 +52,7 @@ def _read(source: Path) -> _Given:
     path = source / "config.json"
     if path.is_file() and "model_type" in read_json(path):
         found = read_folder(source)
-        name = f"{found.family.architecture} of Hugging Face"
+        name = f"{found.family.architecture_of(found.config)} of Hugging Face"
         return _Given(found.model, found.tokenizer, name, False, found.notes)
     if path.is_file() and not (source / "card.json").is_file():
         raise InputError(
@@ -91,7 +91,7 @@ def _write_ours(given: _Given, source: Path, to: Path) -> str:
 
 def _write_theirs(given: _Given, source: Path, to: Path) -> str:
     family = write_folder(given.model, given.tokenizer, to)
-    return f"{family.architecture} for transformers"
+    return f"{family.architecture_of(given.model.config)} for transformers"
 
 
 def _write_ctranslate2(given: _Given, source: Path, to: Path) -> str:

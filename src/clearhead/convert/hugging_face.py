@@ -9,7 +9,7 @@ What differs between kinds of models stands in `families`; this is the same for 
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -55,7 +55,7 @@ def read_folder(folder: Path) -> Imported:
     config = _read_config(family, theirs, folder / "config.json")
     weights = TheirWeights(folder)
     model = hollow(lambda: family.build(config))
-    entries = [_renamed(entry, family, weights) for entry in family.entries(config)]
+    entries = [_renamed(entry, family, config, weights) for entry in family.entries(config)]
     _check(entries, family, model, weights, folder)
     by_name = {entry.ours: entry for entry in entries}
     fill(model, lambda name: by_name[name].take(weights.read).contiguous())
@@ -82,7 +82,7 @@ def write_folder(model: Model, tokenizer: AnyTokenizer | None, folder: Path) -> 
         weights |= entry.give(parameters[entry.ours].detach().float().cpu())
     about = {
         "model_type": family.model_type,
-        "architectures": [family.architecture],
+        "architectures": [family.architecture_of(config)],
         "torch_dtype": "float32",
         **_token_ids(tokenizer),
         **theirs,
@@ -137,21 +137,16 @@ def _read_config(family: Family[Any], theirs: Mapping[str, Any], path: Path) -> 
     return config
 
 
-def _renamed(entry: Entry, family: Family[Any], weights: TheirWeights) -> Entry:
-    """The same entry with the names of this folder: their bare models leave the prefix out."""
+def _renamed(entry: Entry, family: Family[Any], config: Config, weights: TheirWeights) -> Entry:
+    """The same entry with the names of this folder: bare models leave the prefix out, say."""
     prefix = family.prefix
+    known = {family.rename(name, config): name for name in weights.shapes}
 
     def name_in_folder(name: str) -> str:
         others = [name.removeprefix(prefix), prefix + name] if prefix else []
-        return next((other for other in [name, *others] if other in weights.shapes), name)
+        return next((known[other] for other in [name, *others] if other in known), name)
 
-    return Entry(
-        entry.ours,
-        tuple(map(name_in_folder, entry.theirs)),
-        entry.rows,
-        entry.is_transposed,
-        entry.is_stacked,
-    )
+    return replace(entry, theirs=tuple(map(name_in_folder, entry.theirs)))
 
 
 def _check(
@@ -189,7 +184,9 @@ def _their_shapes(entry: Entry, ours: tuple[int, ...]) -> Iterator[tuple[str, tu
     for number, name in enumerate(entry.theirs):
         shape = ours[1:] if entry.is_stacked else ours
         if entry.rows:
-            shape = (entry.rows[number], *ours[1:])
+            shape = (entry.rows[number % len(entry.rows)], *shape[1:])
+        if entry.shapes is not None:
+            shape = entry.shapes[1]
         yield name, shape[::-1] if entry.is_transposed else shape
 
 
