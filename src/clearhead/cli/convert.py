@@ -10,6 +10,7 @@ import click
 from clearhead.config import Config, is_encoder_decoder, n_tokens_of
 from clearhead.config.base import read_json
 from clearhead.convert.hugging_face import read_folder, write_folder
+from clearhead.convert.llama2c import Llama2cTokenizer, read_llama2c
 from clearhead.convert.new_folder import check_new, new_folder
 from clearhead.convert.to_ctranslate2 import save_for_ctranslate2
 from clearhead.errors import InputError
@@ -64,11 +65,24 @@ def _read(source: Path) -> _Given:
 
 
 def _read_file(source: Path) -> _Given:
-    """Formats of a single file."""
-    raise InputError(
-        f"{source} is a file of a kind that is not known here: give a folder of Hugging Face with "
-        "safetensors, or a model folder"
-    )
+    """A model of llama2.c, with its vocabulary beside it."""
+    if source.suffix != ".bin" or _is_zip(source):
+        raise InputError(
+            f"{source} is a file of a kind that is not known here: give a folder of Hugging Face "
+            "with safetensors, a model folder, or a .bin file of llama2.c"
+        )
+    model = read_llama2c(source)
+    vocabularies = sorted(source.parent.glob("tok*.bin"))
+    if not vocabularies:
+        raise InputError(f"{source.parent} has no vocabulary for {source.name}, such as tok512.bin")
+    tokenizer = Llama2cTokenizer.load(vocabularies[0], model.config.n_tokens)
+    return _Given(model, tokenizer.as_foreign(), "a Llama of llama2.c", False)
+
+
+def _is_zip(path: Path) -> bool:
+    """Pickles of torch are zip archives, and some are called .bin, too."""
+    with path.open("rb") as file:
+        return file.read(2) == b"PK"
 
 
 def _write_ours(given: _Given, source: Path, to: Path) -> str:

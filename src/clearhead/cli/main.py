@@ -167,7 +167,6 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
     A model that was trained on plain texts continues TEXT, or all of standard input, and writes as
     it goes: by default with --temperature 0.8, and 200 tokens.
     """
-    refuse_contradictions(options)
     from clearhead.tasks.folder import task_of
 
     if task_of(folder) == "generate":
@@ -175,6 +174,7 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
 
         continue_texts(folder, text, **options)
         return
+    refuse_contradictions(options)
     from clearhead.cli.run import run_model
 
     run_model(folder, text, **options)

@@ -27,7 +27,7 @@ def continue_texts(
 ) -> None:
     """Continue each text, or else all of standard input as one."""
     _refuse(options)
-    settings = {name: value for name, value in options.items() if value not in (None, (), False)}
+    settings = {name: value for name, value in options.items() if value is not None and value != ()}
     for name in ("stop", "forbidden"):
         if name in settings:
             settings[name] = list(settings[name])
@@ -55,6 +55,8 @@ def _refuse(options: dict[str, Any]) -> None:
     for name in NOT_FOR_TEXTS:
         if options.pop(name, None):
             raise click.UsageError(f"--{name} is for translations, and this model continues texts")
+    if options.get("temperature") and (options.get("n_beams") or 1) > 1:
+        raise click.UsageError("--beams searches and --temperature draws: give one of them")
 
 
 def _as_data(answer: Continuation) -> Mapping[str, Any]:

@@ -14,11 +14,14 @@ from typing import Final
 
 import numpy as np
 import torch
+from tokenizers.processors import TemplateProcessing
 from torch import Tensor
 
 from clearhead.config import LlamaConfig
 from clearhead.errors import ConfigError, InputError
 from clearhead.models import Llama
+from clearhead.text.foreign import ForeignTokenizer
+from clearhead.text.sentencepiece import BPE, SentencePieces
 
 __all__ = ["Llama2cTokenizer", "read_llama2c"]
 
@@ -151,6 +154,19 @@ class Llama2cTokenizer:
     def n_tokens(self) -> int:
         """How many tokens there are, special ones and bytes included."""
         return len(self.pieces)
+
+    def as_foreign(self) -> ForeignTokenizer:
+        """The same for a model folder: its texts begin with `<s>`."""
+        names = ["<unk>", "<s>", "</s>"]
+        pieces = [(name, 0.0, kind) for name, kind in zip(names, (2, 3, 3), strict=True)]
+        pieces += [(f"<0x{byte:02X}>", 0.0, 6) for byte in range(256)]
+        rest = zip(self.pieces[FIRST_PIECE:], self.scores[FIRST_PIECE:], strict=True)
+        pieces += [(piece.decode().replace(" ", "▁"), score, 1) for piece, score in rest]
+        rules = SentencePieces(pieces, BPE, True, b"", True, False).rules()
+        rules.post_processor = TemplateProcessing(
+            single="<s> $A", special_tokens=[("<s>", self.bos)]
+        )
+        return ForeignTokenizer(rules, {"unk": 0, "bos": self.bos, "eos": self.eos, "pad": 0})
 
     def encode(self, text: str) -> list[int]:
         """Tokens of a text, without beginning and end."""

@@ -15,7 +15,7 @@ from tokenizers import AddedToken, Regex, decoders, models, normalizers
 
 from clearhead.errors import InputError
 
-__all__ = ["SentencePieces", "read_sentence_pieces"]
+__all__ = ["BPE", "SentencePieces", "read_sentence_pieces"]
 
 UNIGRAM, BPE = 1, 2
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED = 1, 2, 3, 4

@@ -131,6 +131,9 @@ def test_from_the_command_line(trained: tuple[Generator, Path, list[str]]) -> No
     assert out.output == "one two three\n"
     piped = run.invoke(main, ["run", str(folder), *greedy], input="one two\n")
     assert piped.output == "one two three\n"
+    hot = [run.invoke(main, ["run", str(folder), "one", "--temperature", t]).output for t in "09"]
+    assert hot[0] == run.invoke(main, ["run", str(folder), "one", "--temperature", "0"]).output
+    assert hot[0] != hot[1]
     as_json = run.invoke(main, ["run", str(folder), "one", "--json", "--max-length", "4"])
     assert json.loads(as_json.output)["prompt"] == "one"
     wrong = run.invoke(main, ["run", str(folder), "one", "--prefix", "x"])

@@ -86,9 +86,11 @@ class Generator(_Base):
         """Continue a text, and give each part as soon as it is final."""
         request = self._request(prompt, {**settings, "n_best": 1})
         stops = _texts("stop", settings.get("stop"))
-        text, told = TextStream(self.tokenizer), ""
+        text = TextStream(self.tokenizer)
+        # The first piece of the answer may need the last one of the prompt to be read rightly.
+        written = "".join(text.push(token) for token in request.source)
+        begin = told = len(self.tokenizer.decode(request.source))
         n_held = max(map(len, stops), default=1) - 1
-        written = ""
         tokens = stream(
             self._decoder,
             request,
@@ -99,17 +101,16 @@ class Generator(_Base):
         )
         for token in tokens:
             written += text.push(token)
-            place = _first(written, stops)
+            place = _first(written[begin:], stops)
             if place is not None:
-                yield written[len(told) : place]
+                yield written[told : begin + place]
                 return
-            # What may become a stop text is held back.
-            if len(written) - n_held > len(told):
-                yield written[len(told) : len(written) - n_held]
-                told = written[: len(written) - n_held]
+            if len(written) - n_held > told:  # what may become a stop text is held back
+                yield written[told : len(written) - n_held]
+                told = len(written) - n_held
         written += text.finish()
-        place = _first(written, stops)
-        yield written[len(told) : place]
+        place = _first(written[begin:], stops)
+        yield written[told : None if place is None else begin + place]
 
     def _request(self, prompt: str, settings: dict[str, Any]) -> Request:
         known = {each.name for each in fields(DecodingConfig)}
@@ -124,7 +125,7 @@ class Generator(_Base):
         stops = _texts("stop", wanted.get("stop"))
         forbidden = _texts("forbidden", wanted.get("forbidden"))
         # A text begins where another has ended.
-        source = tokenizer.encode(normalise(prompt)) or [tokenizer.eos]
+        source = self._encode(normalise(prompt)) or [tokenizer.eos]
         return Request(
             source,
             wanted["max_length"],
@@ -137,6 +138,12 @@ class Generator(_Base):
             else None,
             log=SearchLog() if wanted.get("log") else None,
         )
+
+    def _encode(self, prompt: str) -> list[int]:
+        """Tokens of a beginning; those of others may begin with a special one."""
+        if self.tokenizer.kind == "foreign":
+            return self.tokenizer.encode(prompt, with_specials=True)
+        return self.tokenizer.encode(prompt)
 
     def _answer(
         self, prompt: str, request: Request, found: Sequence[Hypothesis], stops: Sequence[str]
