@@ -16,14 +16,19 @@ from clearhead.data import Pair, PairFile, open_pairs
 from clearhead.data.fingerprints import normalise
 from clearhead.data.pairs import Tally
 from clearhead.data.report import KINDS, Finding, describe_lines
+from clearhead.data.texts import Texts
 from clearhead.engine.memory import Wanted
 from clearhead.errors import InputError
 from clearhead.tasks.evaluate import evaluate
+from clearhead.tasks.folder import task_of
 from clearhead.tasks.translate import Translator
 from clearhead.text.amounts import describe_time
 from clearhead.text.normal import language_of
 
 __all__ = ["show_scores"]
+
+N_CONTEXT = 256
+"""How many tokens a model sees at once, if its card does not say."""
 
 
 def show_scores(
@@ -35,6 +40,9 @@ def show_scores(
     precision: Wanted = "auto",
 ) -> None:
     """Translate all sources of a file, and print how near the answers are to the targets."""
+    if task_of(folder) == "generate":
+        _show_text_scores(folder, files, as_json)
+        return
     file = open_pairs(files, columns)
     translator = Translator.load(folder, precision)
     if warning := _swapped(file, translator.card):
@@ -92,6 +100,30 @@ def _left_out(tally: Tally, n_pairs: int) -> Iterator[Finding]:
 
 def _told(file: PairFile) -> str:
     return " and ".join(map(str, file.paths))
+
+
+def _show_text_scores(folder: Path, files: Sequence[Path], as_json: bool) -> None:
+    """How well a model that continues texts guesses those of some files."""
+    from clearhead.tasks.generate.evaluate import guess, score_texts
+    from clearhead.tasks.generate.generator import Generator
+
+    texts = [document.text for document in Texts(files)]
+    if not texts:
+        raise InputError(f"{', '.join(map(str, files))} holds no text: nothing can be scored")
+    generator = Generator.load(folder)
+    plan = generator.card.get("plan")
+    context = plan.get("context", N_CONTEXT) if isinstance(plan, dict) else N_CONTEXT
+    start = time.perf_counter()
+    found = guess(generator.model, generator.tokenizer, texts, context)
+    scores = [asdict(score) for score in score_texts(found, (), texts)]
+    seconds = time.perf_counter() - start
+    if as_json:
+        facts = {"n_characters": found.n_characters, "seconds": round(seconds, 3), "scores": scores}
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+        return
+    console = wide_console()
+    console.print(score_table(scores))
+    console.print(f"{found.n_characters:,} characters in {describe_time(seconds)}")
 
 
 def _swapped(file: PairFile, card: dict[str, Any]) -> str | None:

@@ -55,7 +55,7 @@ def score_table(scores: Sequence[Mapping[str, Any]]) -> Table:
     table.columns[2].overflow = "fold"
     for score in scores:
         name, value = str(score.get("name", "?")), _number(score, "value")
-        told = "?" if value is None else f"{value:.{2 if 'BLEU' in name else 1}f}"
+        told = "?" if value is None else f"{value:.{1 if 'chrF' in name else 2}f}"
         style = "dim" if COPY in name else None
         table.add_row(Text(name), told, Text(str(score.get("signature", ""))), style=style)
     return table
@@ -125,10 +125,13 @@ def _rows(
     """Label and lines of everything the card tells but the scores."""
     data, training, forecast = (_part(card, name) for name in ("data", "training", "forecast"))
     held_out = _part(card, "held_out")
+    unit = f" {held_out['unit']}" if isinstance(held_out.get("unit"), str) else ""
     parts = {
         "model": [*_say(card, "{:,} parameters", "n_parameters"), *_shape(config)],
         "data": [*map(str, _list(data, "paths")), *_counts(data), *_findings(data)],
-        "held out": [f"{n:,} for {side}" for side, n in held_out.items() if isinstance(n, int)],
+        "held out": [
+            f"{n:,}{unit} for {side}" for side, n in held_out.items() if isinstance(n, int)
+        ],
         "plan": _settings(card),
         "because": [str(reason) for reason in _list(forecast, "reasons")],
         "training": [*_ending(training), *_times(training, forecast)],
@@ -142,8 +145,9 @@ def _rows(
 
 
 def _shape(config: dict[str, Any]) -> Iterator[str]:
-    block = _part(config, "block")
+    block = _part(config, "block") or config
     layers = list(_say(config, "{} + {} layers", "n_encoder_layers", "n_decoder_layers"))
+    layers += _say(config, "{} layers", "n_layers")
     sizes = [
         *_say(block, "{} wide", "d_model"),
         *_say(block, "{} heads", "n_heads"),
@@ -153,12 +157,14 @@ def _shape(config: dict[str, Any]) -> Iterator[str]:
     if layers or sizes:
         yield ", ".join([*layers, *sizes])
     yield from _say(config, "vocabulary of {:,} tokens", "n_source_tokens")
+    yield from _say(config, "vocabulary of {:,} tokens", "n_tokens")
 
 
 def _counts(data: dict[str, Any]) -> Iterator[str]:
-    yield from _say(
-        data, "{:,} pairs read, {:,} kept, {:,} dropped", "n_read", "n_kept", "n_dropped"
-    )
+    unit = "files" if "n_characters" in data else "pairs"
+    told = f"{{:,}} {unit} read, {{:,}} kept, {{:,}} dropped"
+    yield from _say(data, told, "n_read", "n_kept", "n_dropped")
+    yield from _say(data, "{:,} characters in {:,} lines", "n_characters", "n_lines")
 
 
 def _findings(data: dict[str, Any]) -> Iterator[str]:
@@ -237,6 +243,8 @@ def _decoding(config: dict[str, Any]) -> str:
 
 
 def _example(folder: Path, card: dict[str, Any]) -> str:
+    if card.get("task") == "generate":
+        return f'clearhead run {shlex.quote(str(folder))} "…"'
     names = [str(name) for name in _list(card, "languages")]
     source, target = names if len(names) == 2 and names[0] != names[1] else ("in", "out")
     return f"clearhead run {shlex.quote(str(folder))} < text.{source} > text.{target}"

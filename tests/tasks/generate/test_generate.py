@@ -194,3 +194,28 @@ def test_plans_and_wrong_settings() -> None:
         make_plan(TextFacts(1_000_000), size="huge")
     with pytest.raises(ConfigError, match=r"no setting 'contxt': did you mean context"):
         make_plan(TextFacts(1_000_000), settings={"contxt": 3})
+
+
+def test_other_texts_are_scored_and_checked(
+    trained: tuple[Generator, Path, list[str]], tmp_path: Path
+) -> None:
+    _, folder, _ = trained
+    file = tmp_path / "more.txt"
+    file.write_text(LINE * 600)
+    run = CliRunner()
+    scored = json.loads(run.invoke(main, ["evaluate", str(folder), str(file), "--json"]).stdout)
+    values = {score["name"]: score["value"] for score in scored["scores"]}
+    assert values["bits per byte"] < 0.5
+    assert "bits per byte of a trigram" not in values  # the training texts are not here
+    assert "bits per byte" in run.invoke(main, ["evaluate", str(folder), str(file)]).output
+    checked = run.invoke(main, ["check", str(file)])
+    assert "task: generate, because these are plain texts and no pairs" in checked.output
+    assert "fit for training: 21,000 characters" in checked.output
+    small = tmp_path / "small.txt"
+    small.write_text("too little")
+    refused = run.invoke(main, ["check", str(small)])
+    assert refused.exit_code == 1
+    assert "10 characters are too few to learn from" in refused.output
+    shown = run.invoke(main, ["show", str(folder)]).output
+    for told in ("1 layers, 32 wide", "characters for validation", "1 files read", 'run'):
+        assert told in shown

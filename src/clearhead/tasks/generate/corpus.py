@@ -13,7 +13,7 @@ from clearhead.data.texts import Document, TextReport, Texts
 from clearhead.errors import InputError
 from clearhead.tasks.generate.plan import GeneratePlan
 from clearhead.tasks.job import Tell
-from clearhead.text import Tokenizer
+from clearhead.text import AnyTokenizer, Tokenizer
 
 __all__ = ["TextCorpus", "encode_texts", "survey_texts", "write_tokens"]
 
@@ -109,7 +109,7 @@ def write_tokens(
     return Tokenizer.load(tokenizer_path), np.load(tokens_path, mmap_mode="r")
 
 
-def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> NDArray[np.integer]:
+def encode_texts(tokenizer: AnyTokenizer, texts: Sequence[str]) -> NDArray[np.integer]:
     """All texts in one row, each with its end."""
     kind = np.uint16 if tokenizer.n_tokens <= 1 << 16 else np.uint32
     rows: list[NDArray[np.integer]] = []

@@ -11,7 +11,7 @@ from clearhead.models import Llama
 from clearhead.tasks.generate.corpus import encode_texts
 from clearhead.tasks.generate.ngrams import bits_of_ngrams, bits_of_packing
 from clearhead.tasks.scores import Score
-from clearhead.text import Tokenizer
+from clearhead.text import AnyTokenizer
 from clearhead.training import smoothed_loss
 
 __all__ = ["Guess", "guess", "score_texts"]
@@ -45,7 +45,7 @@ class Guess:
 
 
 @torch.no_grad()
-def guess(model: Llama, tokenizer: Tokenizer, texts: Sequence[str], context: int) -> Guess:
+def guess(model: Llama, tokenizer: AnyTokenizer, texts: Sequence[str], context: int) -> Guess:
     """Guess each token from at least half a context before it, where there is so much."""
     row = torch.from_numpy(encode_texts(tokenizer, texts).astype("int64"))
     device = next(model.parameters()).device
@@ -77,14 +77,22 @@ def _loss(model: Llama, inputs: Tensor, targets: Tensor, counts: Tensor) -> tupl
 
 
 def score_texts(found: Guess, train: Sequence[str], test: Sequence[str]) -> list[Score]:
-    """The scores of a model, and of what needs none."""
-    packed = bits_of_packing(train, test)
-    return [
+    """The scores of a model, and of what needs none; counting needs the training texts."""
+    scores = [
         Score("bits per byte", found.bits_per_byte, "of the test texts, each with its end"),
         Score("nats per character", found.nats_per_character, "the same loss"),
         Score("perplexity of a token", math.exp(found.loss), "exp of the nats per token"),
-        Score("bits per byte of a unigram", bits_of_ngrams(train, test, 1), "bytes by themselves"),
-        Score("bits per byte of a trigram", bits_of_ngrams(train, test, 3), "two bytes before"),
+    ]
+    if train:
+        unigram, trigram = (bits_of_ngrams(train, test, order) for order in (1, 3))
+        scores += [
+            Score("bits per byte of a unigram", unigram, "bytes by themselves"),
+            Score("bits per byte of a trigram", trigram, "two bytes before"),
+        ]
+    packed = bits_of_packing(train, test)
+    how = "lzma, with the training texts before" if train else "lzma, of the test texts alone"
+    return [
+        *scores,
         Score("bits per byte of gzip", packed["gzip"], "zlib, level 9, of the test texts alone"),
-        Score("bits per byte of xz", packed["xz"], "lzma, with the training texts before"),
+        Score("bits per byte of xz", packed["xz"], how),
     ]
