@@ -13,8 +13,14 @@ ACTIVATIONS: Final = {"relu": 1, "gelu": 2, "swiglu": 0}
 
 def why_not(config: AnyConfig) -> str | None:
     """What the engine cannot do with such a model; nothing if it can serve it."""
-    if isinstance(config, TransformerConfig) and config.positions != "sinusoidal":
-        return f"the engine does not know {config.positions} positions"
+    if isinstance(config, LlamaConfig):
+        return None
+    if config.positions == "learned":
+        return "the engine does not know learned positions"
+    if config.block.activation not in ACTIVATIONS:
+        return f"the engine does not know the activation {config.block.activation}"
+    if config.has_output_bias:
+        return "the engine does not know an output with a bias"
     return None
 
 

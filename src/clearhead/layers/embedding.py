@@ -44,11 +44,12 @@ class TokenEmbedding(nn.Module):
 class TokenScores(nn.Module):
     """Vectors → logits over the vocabulary. Tied when it is given an embedding's weight."""
 
-    def __init__(self, weight: nn.Parameter) -> None:
+    def __init__(self, weight: nn.Parameter, *, bias: bool = False) -> None:
         super().__init__()
         self.weight = weight
+        self.bias = nn.Parameter(torch.zeros(len(weight))) if bias else None
         self.logits = Tap("B T V")
 
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:
         """Compare each vector with that of every token."""
-        return self.logits(F.linear(x, self.weight))
+        return self.logits(F.linear(x, self.weight, self.bias))

@@ -35,7 +35,7 @@ class Transformer(Model):
         self.dropout = Dropout(config.block.dropout)
         self.encoder = Encoder(config.block, config.n_encoder_layers)
         self.decoder = Decoder(config.block, config.n_decoder_layers)
-        self.output = TokenScores(self.target_embedding.weight)
+        self.output = TokenScores(self.target_embedding.weight, bias=config.has_output_bias)
 
     def forward(
         self, source: Int[Tensor, "B S"], target_in: Int[Tensor, "B T"]
@@ -105,7 +105,7 @@ class Transformer(Model):
 def _positions(config: TransformerConfig) -> nn.Module:
     if config.positions == "learned":
         return LearnedPositions(config.max_length, config.block.d_model)
-    return SinusoidalPositions(config.block.d_model)
+    return SinusoidalPositions(config.block.d_model, sines_first=config.positions == "sines_first")
 
 
 def _check_rows(source: Tensor, target_in: Tensor) -> None:

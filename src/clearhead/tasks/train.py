@@ -262,7 +262,7 @@ def _loss(
         x = model.read(batch.source, batch.target_in)
         is_token = batch.target_out != model.config.pad
         smoothed, plain = smoothed_loss(
-            x, model.output.weight, batch.target_out, is_token, smoothing
+            x, model.output.weight, batch.target_out, is_token, smoothing, model.output.bias
         )
         return smoothed, plain, batch.n_target_tokens
 
