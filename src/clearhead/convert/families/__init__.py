@@ -3,8 +3,9 @@
 from typing import Any
 
 from clearhead.convert.families.llama import LlamaFamily
+from clearhead.convert.families.marian import MarianFamily
 from clearhead.convert.family import Family
 
-__all__ = ["FAMILIES", "LlamaFamily"]
+__all__ = ["FAMILIES", "LlamaFamily", "MarianFamily"]
 
-FAMILIES: tuple[Family[Any], ...] = (LlamaFamily(),)
+FAMILIES: tuple[Family[Any], ...] = (LlamaFamily(), MarianFamily())
