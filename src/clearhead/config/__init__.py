@@ -7,6 +7,7 @@ from clearhead.config.base import Config
 from clearhead.config.block import BlockConfig
 from clearhead.config.kinds import KINDS, ModelConfig, load_config, save_config
 from clearhead.config.llama import LlamaConfig
+from clearhead.config.t5 import T5Config
 from clearhead.config.transformer import PRESETS, TransformerConfig
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Config",
     "LlamaConfig",
     "ModelConfig",
+    "T5Config",
     "TransformerConfig",
     "load_config",
     "save_config",

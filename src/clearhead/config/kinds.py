@@ -6,13 +6,18 @@ from typing import Final
 
 from clearhead.config.base import Config, read_json
 from clearhead.config.llama import LlamaConfig
+from clearhead.config.t5 import T5Config
 from clearhead.config.transformer import TransformerConfig
 from clearhead.errors import ConfigError, nearest
 
 __all__ = ["KINDS", "ModelConfig", "load_config", "save_config"]
 
-ModelConfig = TransformerConfig | LlamaConfig
-KINDS: Final[dict[str, type[Config]]] = {"transformer": TransformerConfig, "llama": LlamaConfig}
+ModelConfig = TransformerConfig | LlamaConfig | T5Config
+KINDS: Final[dict[str, type[Config]]] = {
+    "transformer": TransformerConfig,
+    "llama": LlamaConfig,
+    "t5": T5Config,
+}
 
 
 def save_config(config: Config, path: Path) -> None:

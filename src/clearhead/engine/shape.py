@@ -2,19 +2,21 @@
 
 from typing import Final
 
-from clearhead.config import LlamaConfig, TransformerConfig
+from clearhead.config import Config, LlamaConfig, TransformerConfig
 from clearhead.engine.library import Shape
 
 __all__ = ["AnyConfig", "is_decoder", "n_written", "shape_of", "why_not"]
 
-AnyConfig = TransformerConfig | LlamaConfig
+AnyConfig = TransformerConfig | LlamaConfig  # what the engine can serve, if `why_not` says so
 ACTIVATIONS: Final = {"relu": 1, "gelu": 2, "swiglu": 0}
 
 
-def why_not(config: AnyConfig) -> str | None:
+def why_not(config: Config) -> str | None:
     """What the engine cannot do with such a model; nothing if it can serve it."""
     if isinstance(config, LlamaConfig):
         return None
+    if not isinstance(config, TransformerConfig):
+        return f"the engine does not know models of {type(config).__name__}"
     if config.positions == "learned":
         return "the engine does not know learned positions"
     if config.block.activation not in ACTIVATIONS:

@@ -2,7 +2,7 @@
 
 from clearhead.config import BlockConfig
 from clearhead.layers.attention import KeysValues, MultiHeadAttention
-from clearhead.layers.blocks import DecoderBlock, EncoderBlock, Residual, SelfBlock
+from clearhead.layers.blocks import CrossBlock, DecoderBlock, EncoderBlock, Residual, SelfBlock
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.causal import CausalStack, CausalState
 from clearhead.layers.dropout import Dropout
@@ -17,7 +17,7 @@ from clearhead.layers.positions import (
     Rotary,
     SinusoidalPositions,
 )
-from clearhead.layers.stacks import Decoder, DecoderState, Encoder
+from clearhead.layers.stacks import Decoder, DecoderStack, DecoderState, Encoder, EncoderStack
 from clearhead.layers.tap import Tap
 
 __all__ = [
@@ -26,12 +26,15 @@ __all__ = [
     "BlockConfig",
     "CausalStack",
     "CausalState",
+    "CrossBlock",
     "Decoder",
     "DecoderBlock",
+    "DecoderStack",
     "DecoderState",
     "Dropout",
     "Encoder",
     "EncoderBlock",
+    "EncoderStack",
     "Experts",
     "FeedForward",
     "KeyValueCache",
