@@ -17,8 +17,8 @@ V = 61
 WORDS = ["<pad>", "<bos>", "<eos>", "<unk>", *(f"w{n}" for n in range(4, V))]
 
 
-def make(**changes: object) -> Transformer:
-    torch.manual_seed(2)
+def make(seed: int = 2, /, **changes: object) -> Transformer:
+    torch.manual_seed(seed)
     settings = {"block.norm": "pre", "block.d_model": 24, "block.n_heads": 3, "block.d_ff": 40}
     model = Transformer(TransformerConfig.preset("tiny", V, **settings | changes)).eval()
     for name, parameter in model.named_parameters():
@@ -52,10 +52,17 @@ def test_hugging_face_gives_the_same_logits(changes: dict[str, object]) -> None:
     assert torch.allclose(logits.logits, expected, atol=1e-4)
 
 
+MARIAN = {"block.activation": "swish", "positions": "sines_first", "has_output_bias": True}
+
+
+@pytest.mark.parametrize("changes", [{}, MARIAN], ids=["plain", "marian"])
 @pytest.mark.parametrize("norm", ["pre", "post"])
 @pytest.mark.parametrize("n_beams", [1, 4])
-def test_ctranslate2_gives_the_same_answers(tmp_path: Path, norm: str, n_beams: int) -> None:
-    model = make(**{"block.norm": norm, "block.attention_bias": True})
+def test_ctranslate2_gives_the_same_answers(
+    tmp_path: Path, norm: str, n_beams: int, changes: dict[str, object]
+) -> None:
+    settings = {"block.norm": norm, "block.attention_bias": True} | changes
+    model = make(8 if changes else 2, **settings)
     folder = tmp_path / "ct2"
     save_for_ctranslate2(model, WORDS, folder, bos="<bos>", eos="<eos>", unk="<unk>")
     theirs = ctranslate2.Translator(str(folder), compute_type="float32", intra_threads=1)

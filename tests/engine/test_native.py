@@ -87,7 +87,7 @@ def run(model: Transformer, native: NativeModel, n_steps: int = 90) -> tuple[flo
         {},
         {"block.n_kv_heads": 2},
         {"block.attention_bias": True, "block.activation": "gelu"},
-        {"block.d_model": 60, "block.n_heads": 5},
+        {"block.d_model": 60, "block.n_heads": 5, "positions": "sines_first"},
         {"block.activation": "swiglu"},
     ],
     ids=["plain", "grouped", "biases", "odd", "gated"],

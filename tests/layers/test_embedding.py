@@ -57,6 +57,18 @@ def test_scores_compare_with_every_token() -> None:
     assert scores.weight is embedding.weight
 
 
+def test_scores_have_a_bias_if_wanted() -> None:
+    """It begins at zero, is saved and learned, and is not there by default."""
+    embedding = TokenEmbedding(10, 4)
+    scores, x = TokenScores(embedding.weight, bias=True), torch.randn(2, 3, 4)
+    assert set(scores.state_dict()) == {"weight", "bias"}
+    assert set(TokenScores(embedding.weight).state_dict()) == {"weight"}
+    assert scores.bias is not None
+    torch.testing.assert_close(scores(x), x @ embedding.weight.T)
+    torch.nn.init.normal_(scores.bias)
+    torch.testing.assert_close(scores(x), x @ embedding.weight.T + scores.bias)
+
+
 def test_tied_weight_learns_from_both_ends() -> None:
     """An unused token's vector still learns, because every logit reads it."""
     embedding = TokenEmbedding(10, 4)

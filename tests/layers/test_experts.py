@@ -48,7 +48,7 @@ def naive(experts: Experts, x: Tensor, served: Tensor | None = None) -> Tensor:
     return result
 
 
-@pytest.mark.parametrize("activation", ["relu", "gelu", "gelu_tanh", "swiglu"])
+@pytest.mark.parametrize("activation", ["relu", "gelu", "gelu_tanh", "swish", "swiglu", "geglu"])
 def test_one_expert_is_the_dense_network(activation: Activation) -> None:
     experts = Experts(6, 10, n_experts=1, n_chosen=1, activation=activation)
     dense = FeedForward(6, 10, activation, bias=False)

@@ -1,4 +1,4 @@
-"""The feed-forward network against its three formulas."""
+"""The feed-forward network against its formulas."""
 
 import math
 from typing import get_args
@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from clearhead.config.block import Activation
+from clearhead.config.block import GATED, Activation
 from clearhead.errors import ConfigError
 from clearhead.layers import FeedForward
 from clearhead.layers.tap import listen
@@ -34,9 +34,15 @@ def by_hand(feed_forward: FeedForward, x: Tensor) -> Tensor:
     elif feed_forward.activation == "gelu_tanh":
         inside = math.sqrt(2 / math.pi) * (inner + 0.044715 * inner**3)
         inner = inner * 0.5 * (1 + inside.tanh())
-    else:
+    elif feed_forward.activation == "swish":
+        inner = inner / (1 + (-inner).exp())
+    elif feed_forward.activation == "swiglu":
         gate, value = inner[..., :10], inner[..., 10:]
         inner = gate / (1 + (-gate).exp()) * value
+    else:
+        gate, value = inner[..., :10], inner[..., 10:]
+        curve = math.sqrt(2 / math.pi) * (gate + 0.044715 * gate**3)
+        inner = gate * 0.5 * (1 + curve.tanh()) * value
     return inner @ w_2.weight.T + (0 if w_2.bias is None else w_2.bias)
 
 
@@ -66,7 +72,7 @@ def test_hidden_width_is_d_ff(activation: Activation) -> None:
     with listen({feed_forward.hidden: watch}):
         feed_forward(torch.randn(2, 3, 6))
     assert seen == [(2, 3, 10)]
-    assert feed_forward.w_1.weight.shape == (20 if activation == "swiglu" else 10, 6)
+    assert feed_forward.w_1.weight.shape == (20 if activation in GATED else 10, 6)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)

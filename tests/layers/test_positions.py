@@ -32,6 +32,15 @@ def test_sinusoids_by_hand(n_positions: int, d_model: int) -> None:
             assert table[pos, place].item() == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize("d_model", [1, 2, 5, 6, 64])
+def test_sines_first_are_the_same_numbers(d_model: int) -> None:
+    """All even places, then all odd ones."""
+    table, turn = sinusoids(300, d_model, sines_first=True), sinusoids(300, d_model)
+    assert torch.equal(table, torch.cat([turn[:, ::2], turn[:, 1::2]], dim=1))
+    positions = SinusoidalPositions(d_model, sines_first=True)
+    assert torch.equal(positions(290, offset=10), table[10:])
+
+
 def test_sinusoids_stay_exact_far_away() -> None:
     """At position 100,000 the angle still has all the digits a float can show."""
     last = sinusoids(100_001, 8)[-1]

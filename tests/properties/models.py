@@ -23,7 +23,7 @@ def transformers(draw: st.DrawFn, dropout: float = 0.0) -> "Maker":
         n_heads=n_heads,
         n_kv_heads=draw(st.sampled_from([g for g in (1, 2, 4) if n_heads % g == 0])),
         norm=draw(st.sampled_from(["post", "pre"])),
-        activation=draw(st.sampled_from(["relu", "gelu", "gelu_tanh", "swiglu"])),
+        activation=draw(st.sampled_from(["relu", "gelu", "gelu_tanh", "swish", "swiglu", "geglu"])),
         attention_bias=draw(st.booleans()),
         dropout=dropout,
         attention_dropout=dropout,
@@ -35,8 +35,9 @@ def transformers(draw: st.DrawFn, dropout: float = 0.0) -> "Maker":
         is_joint=draw(st.booleans()),
         n_encoder_layers=draw(st.integers(1, 2)),
         n_decoder_layers=draw(st.integers(1, 2)),
-        positions=draw(st.sampled_from(["sinusoidal", "learned"])),
+        positions=draw(st.sampled_from(["sinusoidal", "learned", "sines_first"])),
         max_length=32,
+        has_output_bias=draw(st.booleans()),
         block=block,
     )
     return Maker(config, draw(st.integers(0, 2**16)))

@@ -34,6 +34,22 @@ def test_equals_cross_entropy(
         torch.testing.assert_close(our.grad, their.grad)
 
 
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_with_a_bias_of_the_output(smoothing: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loss_file, "_CHUNK_ROWS", 4)
+    target, is_token = torch.randint(0, 11, (3, 7)), torch.rand(3, 7) < 0.7
+    given = torch.randn(3, 7, 5), torch.randn(11, 5), torch.randn(11)
+    ours, theirs = ([part.clone().requires_grad_() for part in given] for _ in range(2))
+    loss, _ = smoothed_loss(ours[0], ours[1], target, is_token, smoothing, ours[2])
+    logits = F.linear(*theirs)[is_token]
+    expected = F.cross_entropy(logits, target[is_token], label_smoothing=smoothing, reduction="sum")
+    torch.testing.assert_close(loss, expected)
+    (3 * loss).backward()
+    (3 * expected).backward()
+    for our, their in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(our.grad, their.grad)
+
+
 def test_without_gradients_only_the_value() -> None:
     x, weight = torch.randn(1, 4, 5), torch.randn(11, 5)
     target, is_token = torch.randint(0, 11, (1, 4)), torch.ones(1, 4, dtype=torch.bool)

@@ -159,9 +159,9 @@ def _words(wish: _Wish) -> Picture:
 
 def _positions(wish: _Wish) -> Picture:
     config = wish.translator.model.config
-    if config.positions != "sinusoidal":
-        raise InputError(f"this model has {config.positions} positions: there are no waves to see")
-    return views.positions_view(config.block.d_model)
+    if config.positions == "learned":
+        raise InputError("this model has learned positions: there are no waves to see")
+    return views.positions_view(config.block.d_model, sines_first=config.positions == "sines_first")
 
 
 def _steps(wish: _Wish) -> Picture:

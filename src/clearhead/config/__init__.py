@@ -18,6 +18,7 @@ from clearhead.config.kinds import (
 )
 from clearhead.config.llama import LlamaConfig
 from clearhead.config.mixtral import MixtralConfig
+from clearhead.config.t5 import T5Config
 from clearhead.config.transformer import PRESETS, TransformerConfig
 from clearhead.config.vit import ViTConfig
 
@@ -31,6 +32,7 @@ __all__ = [
     "LlamaConfig",
     "MixtralConfig",
     "ModelConfig",
+    "T5Config",
     "TransformerConfig",
     "ViTConfig",
     "is_encoder_decoder",

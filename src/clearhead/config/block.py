@@ -1,14 +1,16 @@
 """What all blocks of a model have in common."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from clearhead.config.base import Config
 from clearhead.errors import ConfigError
 
-__all__ = ["Activation", "BlockConfig", "PoolingKind", "check_heads"]
+__all__ = ["GATED", "Activation", "BlockConfig", "PoolingKind", "check_heads"]
 
-Activation = Literal["relu", "gelu", "gelu_tanh", "swiglu"]
+Activation = Literal["relu", "gelu", "gelu_tanh", "swish", "swiglu", "geglu"]
+GATED: Final = frozenset({"swiglu", "geglu"})
+"""Activations of which one half of the numbers opens and closes the other half."""
 PoolingKind = Literal["first", "mean"]
 
 

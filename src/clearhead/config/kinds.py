@@ -9,6 +9,7 @@ from clearhead.config.bert import BertConfig
 from clearhead.config.gpt import GPTConfig
 from clearhead.config.llama import LlamaConfig
 from clearhead.config.mixtral import MixtralConfig
+from clearhead.config.t5 import T5Config
 from clearhead.config.transformer import TransformerConfig
 from clearhead.config.vit import ViTConfig
 from clearhead.errors import ConfigError, nearest
@@ -23,12 +24,15 @@ __all__ = [
     "save_config",
 ]
 
-ModelConfig = BertConfig | GPTConfig | LlamaConfig | MixtralConfig | TransformerConfig | ViTConfig
+ModelConfig = (
+    BertConfig | GPTConfig | LlamaConfig | MixtralConfig | T5Config | TransformerConfig | ViTConfig
+)
 KINDS: Final[dict[str, type[Config]]] = {
     "bert": BertConfig,
     "gpt": GPTConfig,
     "llama": LlamaConfig,
     "mixtral": MixtralConfig,
+    "t5": T5Config,
     "transformer": TransformerConfig,
     "vit": ViTConfig,
 }

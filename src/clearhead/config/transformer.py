@@ -21,9 +21,12 @@ class TransformerConfig(Config):
     pad: int = 0
     n_encoder_layers: int = 6
     n_decoder_layers: int = 6
-    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    positions: Literal["sinusoidal", "learned", "sines_first"] = "sinusoidal"
+    """Sines and cosines in turn, learned, or all sines before all cosines, as Marian has them."""
     max_length: int = 1024
     """How many positions are learned; sinusoidal ones have no limit."""
+    has_output_bias: bool = False
+    """Each token of the target has a number that is added to its logits."""
     block: BlockConfig = field(default_factory=BlockConfig)
 
     def __post_init__(self) -> None:

@@ -70,6 +70,9 @@ class Family(ABC, Generic[C]):
     Those that only some heads use may be among them: what `entries` names is read all the same.
     """
 
+    stand_ins: Mapping[str, str] = {}
+    """Tensors that some folders leave out because another one is the same: its name."""
+
     def architecture_of(self, config: C) -> str:
         """Their class for such a model: one and the same, unless a family has several."""
         return self.architecture

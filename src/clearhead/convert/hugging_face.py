@@ -144,6 +144,7 @@ def _renamed(entry: Entry, family: Family[Any], config: Config, weights: TheirWe
 
     def name_in_folder(name: str) -> str:
         others = [name.removeprefix(prefix), prefix + name] if prefix else []
+        others += [family.stand_ins[name]] if name in family.stand_ins else []
         return next((known[other] for other in [name, *others] if other in known), name)
 
     return replace(entry, theirs=tuple(map(name_in_folder, entry.theirs)))

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from clearhead.errors import ConfigError
 from clearhead.layers.attention import MultiHeadAttention
+from clearhead.layers.embedding import TokenScores
 from clearhead.models import Llama, Transformer
 
 __all__ = ["save_for_ctranslate2"]
@@ -35,7 +36,11 @@ def save_for_ctranslate2(
         _save_llama(model, vocabulary, folder, bos=bos, eos=eos, unk=unk)
         return
     block, config = model.config.block, model.config
-    activations = {"relu": common_spec.Activation.RELU, "gelu": common_spec.Activation.GELU}
+    activations = {
+        "relu": common_spec.Activation.RELU,
+        "gelu": common_spec.Activation.GELU,
+        "swish": common_spec.Activation.SWISH,
+    }
     if block.activation not in activations or block.n_kv_heads not in (None, block.n_heads):
         raise ConfigError(
             f"activation={block.activation!r} with n_kv_heads={block.n_kv_heads} has no form in "
@@ -60,7 +65,7 @@ def save_for_ctranslate2(
             _put_block(layer, ours)
         if block.norm == "pre":
             _put_norm(stack.layer_norm, part.norm)
-    spec.decoder.projection.weight = _array(model.output.weight)
+    _put_linear(spec.decoder.projection, model.output)
     spec.register_source_vocabulary(list(vocabulary))
     spec.register_target_vocabulary(list(vocabulary))
     spec.config.bos_token = spec.config.decoder_start_token = bos
@@ -139,7 +144,7 @@ def _put_attention(
     _put_linear(spec.linear[-1], ours.w_o)
 
 
-def _put_linear(spec: Any, ours: nn.Linear) -> None:
+def _put_linear(spec: Any, ours: nn.Linear | TokenScores) -> None:
     spec.weight = _array(ours.weight)
     if ours.bias is not None:
         spec.bias = _array(ours.bias)

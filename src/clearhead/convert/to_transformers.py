@@ -5,6 +5,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
+from clearhead.config.block import GATED
 from clearhead.errors import ConfigError
 from clearhead.layers.attention import MultiHeadAttention
 from clearhead.layers.positions import sinusoids
@@ -26,6 +27,8 @@ def as_m2m100(model: Transformer, *, bos: int, eos: int) -> Any:
         raise ConfigError("M2M100 has its norms first, one vocabulary, and sinusoidal positions")
     if block.n_kv_heads not in (None, block.n_heads):
         raise ConfigError(f"M2M100 has no n_kv_heads={block.n_kv_heads}")
+    if block.activation in GATED or config.has_output_bias:
+        raise ConfigError("M2M100 has no gated feed-forward layers and no bias of its output")
     theirs = M2M100ForConditionalGeneration(
         M2M100Config(
             vocab_size=config.n_source_tokens, d_model=block.d_model,

@@ -13,7 +13,9 @@ def positions_of(config: AnyConfig, n_positions: int) -> NDArray[np.float32]:
     """What the first positions have: a vector to add, or their turns."""
     if isinstance(config, LlamaConfig):
         return turns(n_positions, config.head_width, config.rotary_base)
-    return sinusoids(n_positions, config.block.d_model)
+    return sinusoids(
+        n_positions, config.block.d_model, sines_first=config.positions == "sines_first"
+    )
 
 
 def turns(n_positions: int, d_head: int, base: float) -> NDArray[np.float32]:
@@ -22,10 +24,10 @@ def turns(n_positions: int, d_head: int, base: float) -> NDArray[np.float32]:
     return np.concatenate([np.cos(angle), np.sin(angle)], axis=1).astype(np.float32)
 
 
-def sinusoids(n_positions: int, d_model: int) -> NDArray[np.float32]:
+def sinusoids(n_positions: int, d_model: int, *, sines_first: bool = False) -> NDArray[np.float32]:
     """PE for the positions 0, 1, …, n_positions − 1; Vaswani et al. 2017, §3.5."""
     two_i = np.arange(0, d_model, 2)
     angle = np.arange(n_positions)[:, None] / 10000 ** (two_i / d_model)
-    pairs = np.stack([np.sin(angle), np.cos(angle)], axis=-1)
-    table = pairs.reshape(n_positions, -1)[:, :d_model]
-    return np.ascontiguousarray(table, np.float32)
+    waves = [np.sin(angle), np.cos(angle)]
+    table = np.concatenate(waves, -1) if sines_first else np.stack(waves, -1)
+    return np.ascontiguousarray(table.reshape(n_positions, -1)[:, :d_model], np.float32)

@@ -7,19 +7,23 @@ from clearhead.engine.library import Shape
 
 __all__ = ["AnyConfig", "is_decoder", "n_written", "shape_of", "why_not"]
 
-AnyConfig = TransformerConfig | LlamaConfig
+AnyConfig = TransformerConfig | LlamaConfig  # what the engine can serve, if `why_not` says so
 ACTIVATIONS: Final = {"relu": 1, "gelu": 2, "swiglu": 0}
 
 
 def why_not(config: Config) -> str | None:
     """What the engine cannot do with such a model; nothing if it can serve it."""
-    if type(config) not in (TransformerConfig, LlamaConfig):
+    if type(config) is LlamaConfig:
+        return None
+    if not isinstance(config, TransformerConfig):
         kinds = [name for name, known in KINDS.items() if known is type(config)]
         return f"the engine does not know models of kind {kinds[0] if kinds else 'unknown'}"
-    if isinstance(config, TransformerConfig) and config.block.activation not in ACTIVATIONS:
+    if config.positions == "learned":
+        return "the engine does not know learned positions"
+    if config.block.activation not in ACTIVATIONS:
         return f"the engine does not know the activation {config.block.activation}"
-    if isinstance(config, TransformerConfig) and config.positions != "sinusoidal":
-        return f"the engine does not know {config.positions} positions"
+    if config.has_output_bias:
+        return "the engine does not know an output with a bias"
     return None
 
 

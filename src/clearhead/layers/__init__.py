@@ -2,7 +2,14 @@
 
 from clearhead.config import BlockConfig
 from clearhead.layers.attention import KeysValues, MultiHeadAttention
-from clearhead.layers.blocks import DecoderBlock, EncoderBlock, LlamaBlock, Residual, SelfBlock
+from clearhead.layers.blocks import (
+    CrossBlock,
+    DecoderBlock,
+    EncoderBlock,
+    LlamaBlock,
+    Residual,
+    SelfBlock,
+)
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.causal import CausalStack, CausalState
 from clearhead.layers.dropout import Dropout
@@ -21,7 +28,7 @@ from clearhead.layers.positions import (
     RowPositions,
     SinusoidalPositions,
 )
-from clearhead.layers.stacks import Decoder, DecoderState, Encoder, EncoderStack
+from clearhead.layers.stacks import Decoder, DecoderStack, DecoderState, Encoder, EncoderStack
 from clearhead.layers.tap import Tap
 
 __all__ = [
@@ -30,8 +37,10 @@ __all__ = [
     "BlockConfig",
     "CausalStack",
     "CausalState",
+    "CrossBlock",
     "Decoder",
     "DecoderBlock",
+    "DecoderStack",
     "DecoderState",
     "Dropout",
     "Encoder",

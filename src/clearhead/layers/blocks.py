@@ -19,7 +19,7 @@ from clearhead.layers.norms import LayerNorm, RMSNorm
 from clearhead.layers.positions import Rotary
 from clearhead.layers.tap import Tap
 
-__all__ = ["DecoderBlock", "EncoderBlock", "LlamaBlock", "Residual", "SelfBlock"]
+__all__ = ["CrossBlock", "DecoderBlock", "EncoderBlock", "LlamaBlock", "Residual", "SelfBlock"]
 
 
 class Residual(nn.Module):
@@ -61,11 +61,15 @@ class SelfBlock(nn.Module):
         x: Float[Tensor, "B T D"],
         may_attend: Bool[Tensor, "#B 1 #T _"] | None,
         cache: KeyValueCache | None = None,
+        bias: Float[Tensor, "#B H #T _"] | None = None,
     ) -> Float[Tensor, "B T D"]:
-        """Let each position read all positions it may see, then work on it."""
+        """Let each position read all positions it may see, then work on it.
+
+        `bias` is what distances add to the scores, where positions are relative.
+        """
 
         def self_attention(x: Tensor) -> Tensor:
-            return self.self_attention(x, may_attend=may_attend, cache=cache)
+            return self.self_attention(x, may_attend=may_attend, bias=bias, cache=cache)
 
         x = self.self_attention_residual(x, self_attention)
         return self.feed_forward_residual(x, self.feed_forward)
@@ -99,17 +103,23 @@ class LlamaBlock(SelfBlock):
         super().__init__(attention, feed_forward, residual)
 
 
-class DecoderBlock(nn.Module):
-    """Causal self-attention, then attention to the source, then feed-forward."""
+class CrossBlock(nn.Module):
+    """Causal self-attention, then attention to the source, then feed-forward; of any parts."""
 
-    def __init__(self, config: BlockConfig) -> None:
+    def __init__(
+        self,
+        self_attention: MultiHeadAttention,
+        cross_attention: MultiHeadAttention,
+        feed_forward: FeedForward,
+        residual: Callable[[], Residual],
+    ) -> None:
         super().__init__()
-        self.self_attention = _attention(config)
-        self.self_attention_residual = _residual(config)
-        self.cross_attention = _attention(config)
-        self.cross_attention_residual = _residual(config)
-        self.feed_forward = _feed_forward(config)
-        self.feed_forward_residual = _residual(config)
+        self.self_attention = self_attention
+        self.self_attention_residual = residual()
+        self.cross_attention = cross_attention
+        self.cross_attention_residual = residual()
+        self.feed_forward = feed_forward
+        self.feed_forward_residual = residual()
 
     def forward(
         self,
@@ -118,11 +128,15 @@ class DecoderBlock(nn.Module):
         may_attend: Bool[Tensor, "#B 1 #T _"] | None,
         may_attend_memory: Bool[Tensor, "#B 1 1 S"] | None,
         cache: KeyValueCache | None = None,
+        bias: Float[Tensor, "#B H #T _"] | None = None,
     ) -> Float[Tensor, "B T D"]:
-        """Read what was said before, then the source, then work on each position."""
+        """Read what was said before, then the source, then work on each position.
+
+        `bias` is what distances in the target add to the scores, where positions are relative.
+        """
 
         def self_attention(x: Tensor) -> Tensor:
-            return self.self_attention(x, may_attend=may_attend, cache=cache)
+            return self.self_attention(x, may_attend=may_attend, bias=bias, cache=cache)
 
         def cross_attention(x: Tensor) -> Tensor:
             return self.cross_attention(x, memory, may_attend_memory)
@@ -130,6 +144,14 @@ class DecoderBlock(nn.Module):
         x = self.self_attention_residual(x, self_attention)
         x = self.cross_attention_residual(x, cross_attention)
         return self.feed_forward_residual(x, self.feed_forward)
+
+
+class DecoderBlock(CrossBlock):
+    """A block of the decoder of 2017."""
+
+    def __init__(self, config: BlockConfig) -> None:
+        parts = _attention(config), _attention(config), _feed_forward(config)
+        super().__init__(*parts, lambda: _residual(config))
 
 
 def _attention(config: BlockConfig) -> MultiHeadAttention:

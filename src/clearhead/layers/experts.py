@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from clearhead.config.block import Activation
+from clearhead.config.block import GATED, Activation
 from clearhead.errors import ConfigError
 from clearhead.layers.feed_forward import activate, check_activation
 from clearhead.layers.tap import Tap
@@ -52,7 +52,7 @@ class Experts(nn.Module):
             raise ConfigError(f"capacity={capacity} must be above 0, or none for no limit")
         self.n_experts, self.n_chosen = n_experts, n_chosen
         self.activation, self.capacity = activation, capacity
-        n_rows = 2 * d_ff if activation == "swiglu" else d_ff
+        n_rows = 2 * d_ff if activation in GATED else d_ff
         self.w_r = nn.Linear(d_model, n_experts, bias=False)
         self.w_1 = nn.Parameter(torch.empty(n_experts, n_rows, d_model))
         self.w_2 = nn.Parameter(torch.empty(n_experts, d_model, d_ff))

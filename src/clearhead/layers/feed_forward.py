@@ -3,7 +3,11 @@
 FFN(x)    = max(0, x W_1 + b_1) W_2 + b_2                   Vaswani et al. 2017, eq. 2
 GELU      : GELU(x W_1 + b_1) W_2 + b_2                     Hendrycks & Gimpel 2016
 GELU tanh : GELU(x) ≈ ½ x (1 + tanh(√(2/π) (x + 0.044715 x³)))        the same, §2
+swish     : swish(x W_1 + b_1) W_2 + b_2, swish(x) = x σ(x)  Ramachandran et al. 2017
 SwiGLU(x) = (swish(x W_g) ⊙ x W_1) W_2                      Shazeer 2020, eq. 6
+GEGLU(x)  = (GELU(x W_g) ⊙ x W_1) W_2                       ibid.
+
+Departs: the GELU of GEGLU is the approximation by tanh, which T5 was trained with.
 """
 
 from typing import get_args
@@ -12,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from clearhead.config.block import Activation
+from clearhead.config.block import GATED, Activation
 from clearhead.errors import ConfigError
 from clearhead.layers.dropout import Dropout
 from clearhead.layers.tap import Tap
@@ -21,7 +25,7 @@ __all__ = ["FeedForward", "activate", "check_activation"]
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with an activation between; for SwiGLU, w_1 holds the gate's rows first."""
+    """Two linear maps with an activation between; the rows of a gate come first in w_1."""
 
     def __init__(
         self,
@@ -37,7 +41,7 @@ class FeedForward(nn.Module):
             raise ConfigError(f"d_model={d_model} and d_ff={d_ff} must be at least 1")
         check_activation(activation)
         self.activation = activation
-        n_rows = 2 * d_ff if activation == "swiglu" else d_ff
+        n_rows = 2 * d_ff if activation in GATED else d_ff
         self.w_1 = nn.Linear(d_model, n_rows, bias=bias)
         self.w_2 = nn.Linear(d_ff, d_model, bias=bias)
         for linear in (self.w_1, self.w_2):
@@ -62,8 +66,10 @@ def activate(x: Float[Tensor, "*axes _"], activation: Activation) -> Float[Tenso
         return F.gelu(x)
     if activation == "gelu_tanh":
         return F.gelu(x, approximate="tanh")
+    if activation == "swish":
+        return F.silu(x)
     gate, value = x.chunk(2, dim=-1)
-    return F.silu(gate) * value
+    return (F.silu(gate) if activation == "swiglu" else F.gelu(gate, approximate="tanh")) * value
 
 
 def check_activation(activation: str) -> None:

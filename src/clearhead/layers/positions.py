@@ -28,17 +28,21 @@ __all__ = [
 ]
 
 
-def sinusoids(n_positions: int, d_model: int) -> Float[Tensor, "T D"]:
-    """PE for the positions 0, 1, …, n_positions − 1.
+def sinusoids(n_positions: int, d_model: int, *, sines_first: bool = False) -> Float[Tensor, "T D"]:
+    """PE for the positions 0, 1, …, n_positions − 1; sine and cosine in turn, or all sines first.
 
     >>> sinusoids(2, 6)[0].tolist()
     [0.0, 1.0, 0.0, 1.0, 0.0, 1.0]
+    >>> sinusoids(2, 6, sines_first=True)[0].tolist()
+    [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
     """
     # In double precision: for large pos the angle itself needs more digits than a float has.
     pos = torch.arange(n_positions, dtype=torch.float64)[:, None]
     two_i = torch.arange(0, d_model, 2, dtype=torch.float64)
     angle = pos / 10000 ** (two_i / d_model)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)[:, :d_model].float()
+    waves = [angle.sin(), angle.cos()]
+    table = torch.cat(waves, -1) if sines_first else torch.stack(waves, -1).flatten(-2)
+    return table[:, :d_model].float()
 
 
 class SinusoidalPositions(nn.Module):
@@ -46,10 +50,10 @@ class SinusoidalPositions(nn.Module):
 
     table: Float[Tensor, "T D"]
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self, d_model: int, *, sines_first: bool = False) -> None:
         super().__init__()
-        self.d_model = d_model
-        self.register_buffer("table", sinusoids(256, d_model), persistent=False)
+        self.d_model, self.sines_first = d_model, sines_first
+        self.register_buffer("table", self._make(256), persistent=False)
         self.vectors = Tap("T D")
 
     def forward(self, n_positions: int, offset: int = 0) -> Float[Tensor, "T D"]:
@@ -57,9 +61,12 @@ class SinusoidalPositions(nn.Module):
         end = offset + n_positions
         if end > len(self.table):
             with torch.inference_mode(False):  # what is made here may be used in training later
-                longer = sinusoids(max(end, 2 * len(self.table)), self.d_model)
+                longer = self._make(max(end, 2 * len(self.table)))
                 self.table = longer.to(self.table.device, self.table.dtype)
         return self.vectors(self.table[offset:end])
+
+    def _make(self, n_positions: int) -> Float[Tensor, "T D"]:
+        return sinusoids(n_positions, self.d_model, sines_first=self.sines_first)
 
 
 class LearnedPositions(nn.Module):

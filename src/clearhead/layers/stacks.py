@@ -13,12 +13,13 @@ from clearhead.config import BlockConfig
 from clearhead.errors import ConfigError, InputError
 from clearhead.layers import masks
 from clearhead.layers.attention import KeysValues
-from clearhead.layers.blocks import DecoderBlock, EncoderBlock
+from clearhead.layers.blocks import CrossBlock, DecoderBlock, EncoderBlock, SelfBlock
 from clearhead.layers.cache import CacheGauges, KeyValueCache
 from clearhead.layers.norms import LayerNorm
+from clearhead.layers.positions import RelativeBias
 from clearhead.layers.tap import ROWS, Tap, remember_listeners
 
-__all__ = ["Decoder", "DecoderState", "Encoder", "EncoderStack", "Stack"]
+__all__ = ["Decoder", "DecoderStack", "DecoderState", "Encoder", "EncoderStack", "Stack"]
 
 
 class Stack(nn.Module):
@@ -44,30 +45,49 @@ class Stack(nn.Module):
 
 
 class EncoderStack(Stack):
-    """Blocks of any kind in which every position may read every other."""
+    """Reads the whole source at once. All blocks share relative positions, if there are any."""
+
+    def __init__(
+        self,
+        blocks: Iterable[SelfBlock],
+        norm: nn.Module,
+        positions: RelativeBias | None = None,
+    ) -> None:
+        super().__init__(blocks, norm)
+        self.positions = positions
 
     def forward(
         self, x: Float[Tensor, "B S D"], may_attend: Bool[Tensor, "B 1 1 S"] | None
     ) -> Float[Tensor, "B S D"]:
         """Turn embedded tokens into vectors that know their context."""
         x = self.input(x)
+        bias = None if self.positions is None else self.positions(x.shape[1], x.shape[1])
         for block in self.blocks:
-            x = self._run(block, x, may_attend)
+            x = self._run(block, x, may_attend, None, bias)
         return self.norm(x)
 
 
 class Encoder(EncoderStack):
-    """Reads the whole source at once."""
+    """The encoder of 2017."""
 
     def __init__(self, config: BlockConfig, n_layers: int) -> None:
         super().__init__((EncoderBlock(config) for _ in range(n_layers)), _last_norm(config))
 
 
-class Decoder(Stack):
-    """Reads the target from left to right, and the source at every position."""
+class DecoderStack(Stack):
+    """Reads the target from left to right, and the source at every position.
 
-    def __init__(self, config: BlockConfig, n_layers: int) -> None:
-        super().__init__((DecoderBlock(config) for _ in range(n_layers)), _last_norm(config))
+    All blocks share relative positions in the target, if there are any.
+    """
+
+    def __init__(
+        self,
+        blocks: Iterable[CrossBlock],
+        norm: nn.Module,
+        positions: RelativeBias | None = None,
+    ) -> None:
+        super().__init__(blocks, norm)
+        self.positions = positions
         self.cache = CacheGauges()
 
     def forward(
@@ -79,8 +99,9 @@ class Decoder(Stack):
         """All positions at once, as in training. No position sees a later one."""
         x = self.input(x)
         may_attend = masks.causal(x.shape[1], device=x.device)
+        bias = None if self.positions is None else self.positions(x.shape[1], x.shape[1])
         for block in self.blocks:
-            x = self._run(block, x, memory, may_attend, may_attend_memory)
+            x = self._run(block, x, memory, may_attend, may_attend_memory, None, bias)
         return self.norm(x)
 
     def start(
@@ -90,8 +111,7 @@ class Decoder(Stack):
         return DecoderState(
             caches=[KeyValueCache() for _ in self.blocks],
             memories=[
-                cast(DecoderBlock, block).cross_attention.keys_values(memory)
-                for block in self.blocks
+                cast(CrossBlock, block).cross_attention.keys_values(memory) for block in self.blocks
             ],
             may_attend_memory=may_attend_memory,
             origins=torch.arange(len(memory), device=memory.device),
@@ -103,12 +123,20 @@ class Decoder(Stack):
             raise InputError(f"{len(x)} rows were given to a state that holds {state.n_rows}")
         x = self.input(x)
         # A single new position may read everything before it, so it needs no mask.
-        n_new = x.shape[1]
-        may_attend = masks.causal(n_new, state.length + n_new, x.device) if n_new > 1 else None
+        n_new, n_keys = x.shape[1], state.length + x.shape[1]
+        may_attend = masks.causal(n_new, n_keys, x.device) if n_new > 1 else None
+        bias = None if self.positions is None else self.positions(n_new, n_keys)
         for block, memory, cache in zip(self.blocks, state.memories, state.caches, strict=True):
-            x = block(x, memory, may_attend, state.may_attend_memory, cache)
+            x = block(x, memory, may_attend, state.may_attend_memory, cache, bias)
         self.cache.show(state.caches)
         return self.norm(x)
+
+
+class Decoder(DecoderStack):
+    """The decoder of 2017."""
+
+    def __init__(self, config: BlockConfig, n_layers: int) -> None:
+        super().__init__((DecoderBlock(config) for _ in range(n_layers)), _last_norm(config))
 
 
 def _last_norm(config: BlockConfig) -> nn.Module:

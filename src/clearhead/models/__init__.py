@@ -9,6 +9,7 @@ from clearhead.config import (
     GPTConfig,
     LlamaConfig,
     MixtralConfig,
+    T5Config,
     TransformerConfig,
     ViTConfig,
 )
@@ -17,6 +18,7 @@ from clearhead.models.gpt import GPT
 from clearhead.models.interface import Model
 from clearhead.models.llama import Llama
 from clearhead.models.mixtral import Mixtral
+from clearhead.models.t5 import T5
 from clearhead.models.transformer import Transformer
 from clearhead.models.vit import ViT
 
@@ -24,6 +26,7 @@ __all__ = [
     "GPT",
     "MODELS",
     "PRESETS",
+    "T5",
     "Bert",
     "BertConfig",
     "GPTConfig",
@@ -32,6 +35,7 @@ __all__ = [
     "Mixtral",
     "MixtralConfig",
     "Model",
+    "T5Config",
     "Transformer",
     "TransformerConfig",
     "ViT",
@@ -44,6 +48,7 @@ MODELS: Final[dict[type[Config], Any]] = {
     GPTConfig: GPT,
     LlamaConfig: Llama,
     MixtralConfig: Mixtral,
+    T5Config: T5,
     TransformerConfig: Transformer,
     ViTConfig: ViT,
 }

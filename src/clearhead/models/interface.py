@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from clearhead.errors import InputError
 from clearhead.layers.tap import points
 
-__all__ = ["Model", "check_tokens"]
+__all__ = ["Model", "check_pairs", "check_tokens"]
 
 
 class Model(nn.Module):
@@ -33,6 +33,14 @@ class Model(nn.Module):
     def n_parameters(self) -> int:
         """How many numbers are learned; tied ones count once."""
         return sum(parameter.numel() for parameter in self.parameters())
+
+
+def check_pairs(source: Tensor, target_in: Tensor) -> None:
+    """Refuse sources and targets that are not as many."""
+    if source.shape[:1] != target_in.shape[:1]:
+        raise InputError(
+            f"source has {len(source)} rows and target_in has {len(target_in)}; they must be pairs"
+        )
 
 
 def check_tokens(tokens: Tensor, name: str) -> None:

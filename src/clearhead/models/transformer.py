@@ -8,13 +8,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from clearhead.config import TransformerConfig
-from clearhead.errors import InputError
 from clearhead.layers import masks
 from clearhead.layers.dropout import Dropout
 from clearhead.layers.embedding import TokenEmbedding, TokenScores
 from clearhead.layers.positions import LearnedPositions, SinusoidalPositions
 from clearhead.layers.stacks import Decoder, DecoderState, Encoder
-from clearhead.models.interface import Model, check_tokens
+from clearhead.models.interface import Model, check_pairs, check_tokens
 
 __all__ = ["Transformer"]
 
@@ -37,7 +36,7 @@ class Transformer(Model):
         self.dropout = Dropout(config.block.dropout)
         self.encoder = Encoder(config.block, config.n_encoder_layers)
         self.decoder = Decoder(config.block, config.n_decoder_layers)
-        self.output = TokenScores(self.target_embedding.weight)
+        self.output = TokenScores(self.target_embedding.weight, bias=config.has_output_bias)
 
     def forward(
         self, source: Int[Tensor, "B S"], target_in: Int[Tensor, "B T"]
@@ -49,7 +48,7 @@ class Transformer(Model):
         self, source: Int[Tensor, "B S"], target_in: Int[Tensor, "B T"]
     ) -> Float[Tensor, "B T D"]:
         """All of `forward` but the output: the vectors that are compared with every token."""
-        _check_rows(source, target_in)
+        check_pairs(source, target_in)
         memory, is_readable = self.encode(source)
         return self.decoder(self._embed_target(target_in), memory, is_readable)
 
@@ -107,11 +106,4 @@ class Transformer(Model):
 def _positions(config: TransformerConfig) -> nn.Module:
     if config.positions == "learned":
         return LearnedPositions(config.max_length, config.block.d_model)
-    return SinusoidalPositions(config.block.d_model)
-
-
-def _check_rows(source: Tensor, target_in: Tensor) -> None:
-    if source.shape[:1] != target_in.shape[:1]:
-        raise InputError(
-            f"source has {len(source)} rows and target_in has {len(target_in)}; they must be pairs"
-        )
+    return SinusoidalPositions(config.block.d_model, sines_first=config.positions == "sines_first")

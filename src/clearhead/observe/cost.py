@@ -7,6 +7,7 @@ out: they are small beside the products.
 from dataclasses import dataclass
 
 from clearhead.config import TransformerConfig
+from clearhead.config.block import GATED
 from clearhead.models import Transformer
 
 __all__ = ["Cost", "costs"]
@@ -46,7 +47,7 @@ def _sizes(config: TransformerConfig) -> tuple[int, int, int, int]:
     """What one position costs: its projections, keys and values alone, feed-forward, the width."""
     block = config.block
     d, d_kv = block.d_model, block.d_model // block.n_heads * (block.n_kv_heads or block.n_heads)
-    up = 2 * block.d_ff if block.activation == "swiglu" else block.d_ff
+    up = 2 * block.d_ff if block.activation in GATED else block.d_ff
     return 2 * d * (2 * d + 2 * d_kv), 2 * d * 2 * d_kv, 2 * d * (up + block.d_ff), d
 
 

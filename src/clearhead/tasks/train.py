@@ -173,7 +173,7 @@ def _loss(model: Transformer, smoothing: float) -> Callable[[Batch], tuple[Tenso
         x = model.read(batch.source, batch.target_in)
         is_token = batch.target_out != model.config.pad
         smoothed, plain = smoothed_loss(
-            x, model.output.weight, batch.target_out, is_token, smoothing
+            x, model.output.weight, batch.target_out, is_token, smoothing, model.output.bias
         )
         return smoothed, plain, batch.n_target_tokens
 

@@ -27,12 +27,13 @@ def smoothed_loss(
     target_out: Int[Tensor, "B T"],
     is_token: Bool[Tensor, "B T"],
     smoothing: float = 0.0,
+    bias: Float[Tensor, " V"] | None = None,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Sum the loss over the real tokens; beside it the same without smoothing, for reports.
 
-    `x` are the vectors before the output, and `weight` its matrix: logits are x Wᵀ.
+    `x` are the vectors before the output, and `weight` its matrix: logits are x Wᵀ + b.
     """
-    return _ChunkedLoss.apply(x[is_token], weight, target_out[is_token], smoothing)
+    return _ChunkedLoss.apply(x[is_token], weight, bias, target_out[is_token], smoothing)
 
 
 class _ChunkedLoss(torch.autograd.Function):
@@ -40,19 +41,22 @@ class _ChunkedLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, weight: Tensor, target: Tensor, smoothing: float
+        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
         n_tokens = len(weight)
-        needs_gradient = any(ctx.needs_input_grad[:2])
+        needs_gradient = any(ctx.needs_input_grad[:3])
         w = weight.to(x.dtype)
         grad_x = torch.empty_like(x) if needs_gradient else x
         grad_w = torch.zeros_like(w) if needs_gradient else None
+        grad_b = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
         smoothed = torch.zeros((), dtype=torch.float32, device=x.device)
         plain = torch.zeros_like(smoothed)
         for rows, right, grad in zip(
             x.split(_CHUNK_ROWS), target.split(_CHUNK_ROWS), grad_x.split(_CHUNK_ROWS), strict=True
         ):
             logits = (rows @ w.T).float()
+            if bias is not None:
+                logits += bias
             of_right = logits.gather(1, right[:, None])
             mean = logits.mean(dim=1, keepdim=True) if smoothing else of_right
             largest = logits.amax(dim=1, keepdim=True)
@@ -65,14 +69,17 @@ class _ChunkedLoss(torch.autograd.Function):
                 continue
             p_minus_q = p.div_(total).sub_(smoothing / n_tokens)  # d loss / d logits
             p_minus_q[torch.arange(len(right), device=x.device), right] -= 1 - smoothing
+            if grad_b is not None:
+                grad_b += p_minus_q.sum(0)
             p_minus_q = p_minus_q.to(x.dtype)
             torch.mm(p_minus_q, w, out=grad)
             grad_w.addmm_(p_minus_q.T, rows)
-        ctx.save_for_backward(grad_x, grad_w)
+        ctx.save_for_backward(grad_x, grad_w, grad_b)
         ctx.mark_non_differentiable(plain)
         return smoothed, plain
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        grad_x, grad_w = ctx.saved_tensors
-        return grad_x * grads[0], grad_w.float().mul_(grads[0]), None, None
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        grad_x, grad_w, grad_b = ctx.saved_tensors
+        of_bias = None if grad_b is None else grad_b * grads[0]
+        return grad_x * grads[0], grad_w.float().mul_(grads[0]), of_bias, None, None

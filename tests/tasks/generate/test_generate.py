@@ -217,5 +217,5 @@ def test_other_texts_are_scored_and_checked(
     assert refused.exit_code == 1
     assert "10 characters are too few to learn from" in refused.output
     shown = run.invoke(main, ["show", str(folder)]).output
-    for told in ("1 layers, 32 wide", "characters for validation", "1 files read", 'run'):
+    for told in ("1 layers, 32 wide", "characters for validation", "1 files read", "run"):
         assert told in shown
