@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from clearhead.cli.live_words import LABELS, crop, plan_lines, sample_lines
+from clearhead.tasks.generate.plan import TextFacts
+from clearhead.tasks.generate.plan import make_plan as plan_for_texts
 from tests.cli.told_run import FORECAST, HINDI, SAMPLES, make_plan, n_cells
 
 
@@ -16,13 +18,27 @@ def test_a_long_reason_is_broken_on_a_terminal_only() -> None:
 
 
 def test_every_setting_of_a_run_is_in_the_plan() -> None:
-    text = "\n".join(line.plain for line in plan_lines(make_plan(), FORECAST))
-    data = make_plan().to_dict()
-    keys = [key for key in data if not isinstance(data[key], dict)]
-    keys += [f"training.{key}" for key in data["training"]]
-    for key in (*keys, *LABELS):
-        assert f" {key}\n" in text, key
-        make_plan().override({key: _value_of(data, key)})
+    plans: list[Any] = [make_plan(), plan_for_texts(TextFacts(1_000_000))[0]]
+    told: set[str] = set()
+    for plan in plans:
+        text = "\n".join(line.plain for line in plan_lines(plan, FORECAST))
+        data = plan.to_dict()
+        keys = [key for key in data if not isinstance(data[key], dict)]
+        keys += [f"training.{key}" for key in data["training"]]
+        keys += [key for key in LABELS if _has(data, key)]
+        for key in keys:
+            assert f" {key}\n" in text, key
+            plan.override({key: _value_of(data, key)})
+        told |= set(keys)
+    assert told >= set(LABELS)
+
+
+def _has(data: dict[str, Any], key: str) -> bool:
+    try:
+        _value_of(data, key)
+    except KeyError:
+        return False
+    return True
 
 
 def _value_of(data: dict[str, Any], key: str) -> Any:

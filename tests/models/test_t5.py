@@ -39,6 +39,7 @@ def test_padding_changes_nothing(version: str) -> None:
 
 @versions
 def test_every_parameter_gets_a_gradient_and_recomputing_changes_none(version: str) -> None:
+    torch.manual_seed(0)
     # So far apart that every bucket of distances is needed.
     model = T5(replace(CONFIGS[version], n_buckets=8, max_distance=12)).train()
     source, target = torch.randint(1, 23, (2, 20)), torch.randint(1, 23, (2, 20))
@@ -51,7 +52,8 @@ def test_every_parameter_gets_a_gradient_and_recomputing_changes_none(version: s
         assert all(g is not None and g.abs().max() > 0 for g in gradients.values())
         found.append({name: g.clone() for name, g in gradients.items() if g is not None})
     for name, gradient in found[0].items():
-        assert torch.allclose(gradient, found[1][name], atol=1e-4), name
+        difference = (gradient - found[1][name]).abs().max()
+        assert difference <= 1e-5 * gradient.abs().max() + 1e-6, name
 
 
 def test_what_is_tied() -> None:
@@ -92,4 +94,4 @@ def test_presets_and_what_is_refused() -> None:
         replace(CONFIG, pad=23)
     with pytest.raises(ConfigError, match="n_buckets=3 must be even"):
         T5(replace(CONFIG, n_buckets=3))
-    assert why_not(CONFIG) == "the engine does not know models of T5Config"
+    assert why_not(CONFIG) == "the engine does not know models of kind t5"
