@@ -32,6 +32,7 @@ ROOMS = (  # lowest first
     "server",
     "web",
 )
+SHARED = ("causal", "interface")  # what models of a kind have in common
 NOT_ROOMS = ("__init__.py", "__main__.py", "__pycache__", "py.typed")
 
 
@@ -130,7 +131,7 @@ def unknown_places(package: Path) -> list[str]:
 
 
 def models_that_import_models(package: Path) -> list[str]:
-    """Models that lean on another model. What they share is a brick, or the interface."""
+    """Models that lean on another model. What they share is a brick, or stands in `SHARED`."""
     known = read_modules(package)
     models = f"{package.name}.models"
     return [
@@ -138,7 +139,8 @@ def models_that_import_models(package: Path) -> list[str]:
         for module in known.values()
         if module.name.startswith(f"{models}.")
         for found in find_imports(module, known)
-        if found.target.startswith(f"{models}.") and found.target != f"{models}.interface"
+        if found.target.startswith(f"{models}.")
+        if found.target not in [f"{models}.{name}" for name in SHARED]
     ]
 
 

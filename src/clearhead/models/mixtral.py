@@ -4,25 +4,25 @@ from functools import partial
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from clearhead.config import MixtralConfig
 from clearhead.layers.blocks import LlamaBlock
-from clearhead.layers.causal import CausalStack, CausalState, move_padding
+from clearhead.layers.causal import CausalStack
 from clearhead.layers.dropout import Dropout
 from clearhead.layers.embedding import TokenEmbedding, TokenScores
 from clearhead.layers.experts import Experts, load_balance
 from clearhead.layers.norms import RMSNorm
 from clearhead.layers.tap import Tap, listen
-from clearhead.models.interface import Model, check_tokens
+from clearhead.models.causal import CausalModel, output_weight
 
 __all__ = ["Mixtral"]
 
 
-class Mixtral(Model):
+class Mixtral(CausalModel):
     """Tokens → logits of the next token after each of them."""
 
-    is_causal = True
+    config: MixtralConfig
 
     def __init__(self, config: MixtralConfig) -> None:
         super().__init__()
@@ -31,20 +31,7 @@ class Mixtral(Model):
         self.dropout = Dropout(config.dropout)
         blocks = (LlamaBlock(config, _experts(config)) for _ in range(config.n_layers))
         self.decoder = CausalStack(blocks, RMSNorm(config.d_model, config.norm_eps))
-        self.output = TokenScores(
-            self.embedding.weight
-            if config.is_tied
-            else nn.Parameter(torch.randn(config.n_tokens, config.d_model) * config.d_model**-0.5)
-        )
-
-    def forward(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
-        """Logits of the next token after each position, all at once."""
-        return self.output(self.read(tokens))
-
-    def read(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
-        """All of `forward` but the output: the vectors that are compared with every token."""
-        check_tokens(tokens, "tokens")
-        return self.decoder(self.dropout(self.embedding(tokens)))
+        self.output = TokenScores(output_weight(self.embedding, config.is_tied))
 
     def read_with_balance(
         self, tokens: Int[Tensor, "B T"]
@@ -68,28 +55,6 @@ class Mixtral(Model):
         balances = [load_balance(seen[e.router], seen[e.chosen], is_token) for e in experts]
         return x, torch.stack(balances).mean()
 
-    @torch.no_grad()
-    def start(self, source: Int[Tensor, "B S"]) -> CausalState:
-        """Read the beginnings of some texts, which may be empty; padding is at their ends."""
-        tokens, n_padding = move_padding(source, self.config.pad)
-        state = self.decoder.start(n_padding)
-        if tokens.shape[1]:
-            self.decoder.step(self.embedding(tokens), state)
-        return state
-
-    @torch.no_grad()
-    def step(
-        self, tokens: Int[Tensor, "B T"], state: CausalState
-    ) -> tuple[Float[Tensor, "B V"], CausalState]:
-        """Take the newest tokens; return the logits of the next one, and the state after."""
-        check_tokens(tokens, "tokens")
-        x = self.decoder.step(self.embedding(tokens), state)
-        return self.output(x[:, -1:])[:, 0], state
-
-    def streams(self, point: str) -> tuple[str, str]:
-        """Whose tokens stand at the queries and at the keys of a place: there is one text."""
-        return "embedding", "embedding"
-
     def axis_sizes(self) -> dict[str, int]:
         """How long the axes are that do not depend on the input."""
         config = self.config
@@ -102,10 +67,6 @@ class Mixtral(Model):
             "C": config.n_chosen,
             "V": config.n_tokens,
         }
-
-    def recompute(self, is_on: bool = True) -> None:
-        """Keep less for the backward pass, and compute it again (gradient checkpointing)."""
-        self.decoder.recomputes = is_on
 
 
 def _experts(config: MixtralConfig) -> Experts:
