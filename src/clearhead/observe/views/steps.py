@@ -11,6 +11,7 @@ from clearhead.observe.names import name_piece
 __all__ = ["steps_view"]
 
 Decode = Callable[[Sequence[int]], list[str]]
+PAGE = 1400
 
 
 @dataclass(frozen=True)
@@ -94,17 +95,19 @@ def _from_nodes(log: SearchLog, decode: Decode, n_shown: int) -> Iterator[list[_
 
 
 def _steps_svg(steps: Sequence[Sequence[_Candidate]], title: str, note: str) -> str:
-    """A column for each step; below each token a bar for its probability."""
+    """A column for each step, as many beside each other as a page is wide; bars below tokens."""
     labels = [str(one) for some in steps for one in some]
     width = max(110.0, 24 + max((svg.width_of(label, 13) for label in labels), default=60))
     left, top, down = svg.MARGIN, 92, 38
     deepest = max((len(some) for some in steps), default=0)
+    per_row = max(1, min(len(steps), int(PAGE // width)))
+    row_height = down * deepest + 34
     parts = svg.heading(title, note)
     for number, some in enumerate(steps):
-        x = left + width * number
-        parts.append(svg.text(x, top, f"step {number}", 'font-size="11" fill="#555"'))
+        x, begin = left + width * (number % per_row), top + row_height * (number // per_row)
+        parts.append(svg.text(x, begin, f"step {number}", 'font-size="11" fill="#555"'))
         for place, one in enumerate(some):
-            y = top + 24 + down * place
+            y = begin + 24 + down * place
             weight = 'font-weight="700"' if one.written else 'fill="#555"'
             if one.ruled_out_by:
                 weight += ' text-decoration="line-through"'
@@ -114,5 +117,6 @@ def _steps_svg(steps: Sequence[Sequence[_Candidate]], title: str, note: str) -> 
             if one.p_after:
                 ink = svg.colour(1.0 if one.written else 0.6)
                 parts.append(svg.rect(x, y + 7, max(1.0, room * one.p_after), 3, ink))
-    total = max(left + width * len(steps) + svg.MARGIN, svg.heading_width(title, note))
-    return svg.document(total, top + down * deepest + 34, title, parts)
+    total = max(left + width * per_row + svg.MARGIN, svg.heading_width(title, note))
+    n_rows = -(-len(steps) // per_row)
+    return svg.document(total, top + row_height * n_rows, title, parts)
