@@ -20,7 +20,8 @@ from rich.table import Table
 
 from clearhead.cli.bench_workers import Job, Outcome, TextJob, Weights, Worker
 from clearhead.engine.memory import n_cpus
-from clearhead.errors import ClearheadError
+from clearhead.errors import ClearheadError, InputError
+from clearhead.tasks.folder import task_of
 from clearhead.text import BOS, EOS, UNK
 from clearhead.text.amounts import describe_bytes
 
@@ -184,6 +185,8 @@ def _save_for_ctranslate2(weights: Weights, folder: Path) -> None:
 
 def show_bench(folder: Path, seconds: float, as_json: bool = False) -> None:
     """Print how fast the model in a folder decodes on this machine."""
+    if task_of(folder) != "translate":
+        raise InputError(f"{folder} holds no translator: bench measures translating, for now")
     console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
     weights = Weights(folder=folder)
     n_tokens = weights.model().config.n_source_tokens

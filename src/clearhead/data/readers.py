@@ -12,7 +12,7 @@ from clearhead.data.tables import find_delimiter, open_json_lines, open_parquet,
 from clearhead.errors import InputError
 from clearhead.text.normal import language_of
 
-__all__ = ["open_pairs"]
+__all__ = ["TABLES", "open_pairs"]
 
 TABLES = (".tsv", ".csv", ".jsonl", ".json", ".tmx", ".po", ".pot", ".mo", ".parquet")
 PLACES = {

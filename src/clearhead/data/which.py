@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Final, Literal
 
 from clearhead.data.encoding import detect_encoding, read_head
+from clearhead.data.readers import TABLES
 
 __all__ = ["TASKS", "Task", "which_task"]
 
 Task = Literal["translate", "generate"]
 TASKS: Final[tuple[Task, ...]] = ("translate", "generate")
 N_LOOKED_AT = 200
-TABLES = (".tsv", ".csv", ".jsonl", ".json", ".tmx", ".po", ".pot", ".mo", ".parquet")
 
 
 def which_task(paths: Sequence[Path], columns: tuple[str, str] | None = None) -> Task:

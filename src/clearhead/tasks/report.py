@@ -50,7 +50,8 @@ def write_report(
         "How it ended": _ending(card, journal),
     }
     body = "".join(f"<section>\n<h2>{h}</h2>\n{s}\n</section>\n" for h, s in sections.items() if s)
-    title = escaped(f"Translator {' → '.join(map(str, languages))}".strip())
+    kind = "Continuing texts" if card.get("task") == "generate" else "Translator"
+    title = escaped(f"{kind} {' → '.join(map(str, languages))}".strip())
     heading = " → ".join(isolate(name) for name in languages)
     style = files("clearhead.tasks").joinpath("report.css").read_text(encoding="utf-8")
     page = f"""<!doctype html>
@@ -65,7 +66,7 @@ def write_report(
 </head>
 <body>
 <header>
-<h1><span>Translator</span> {heading}</h1>
+<h1><span>{kind}</span> {heading}</h1>
 {_verdict(card)}
 </header>
 <main>

@@ -11,7 +11,9 @@ from click.testing import CliRunner
 
 import clearhead
 from clearhead.cli import main
+from clearhead.cli.main import TASKS as CHOICES
 from clearhead.data.texts import Texts
+from clearhead.data.which import TASKS
 from clearhead.engine.memory import Wanted
 from clearhead.errors import ConfigError, InputError
 from clearhead.models import Llama, LlamaConfig
@@ -139,6 +141,11 @@ def test_from_the_command_line(trained: tuple[Generator, Path, list[str]]) -> No
     wrong = run.invoke(main, ["run", str(folder), "one", "--prefix", "x"])
     assert "--prefix is for translations, and this model continues texts" in wrong.output
     assert run.invoke(main, ["show", str(folder)]).exit_code == 0
+    for verb in (["bench", str(folder)], ["look", str(folder), "one"]):
+        refused = run.invoke(main, verb)
+        assert refused.exit_code == 1
+        assert "holds no translator" in refused.output
+    assert "<h1><span>Continuing texts</span>" in (folder / "report.html").read_text()
 
 
 def test_the_loss_does_not_depend_on_windows() -> None:
@@ -183,6 +190,10 @@ def test_what_is_held_out_is_the_end_of_a_text(tmp_path: Path) -> None:
     assert len(many.train) + len(many.validation) + len(many.test) == 81
     assert many.validation
     assert many.test
+
+
+def test_the_command_line_offers_every_task() -> None:
+    assert CHOICES == TASKS
 
 
 def test_plans_and_wrong_settings() -> None:
