@@ -88,7 +88,8 @@ def _verdict(card: dict[str, Any]) -> str:
     if is_number(n_parameters := card.get("n_parameters")):
         effort.append(f"<b>{say_count(n_parameters)}</b> parameters")
     n_pairs, seconds = _n_trained(card), _part(card, "training").get("seconds")
-    trained = f" on <b>{n_pairs:,}</b> pairs" if n_pairs is not None else ""
+    is_text = card.get("task") == "generate"
+    trained = f" on <b>{n_pairs:,}</b> pairs" if n_pairs is not None and not is_text else ""
     trained += f" in <b>{describe_time(seconds)}</b>" if is_number(seconds) else ""
     if trained:
         effort.append(f"trained{trained}")
@@ -170,6 +171,8 @@ def _curves(card: dict[str, Any], journal: list[dict[str, Any]]) -> str:
             **about,
         ),
     ]
+    if card.get("task") == "generate":
+        del figures[1]  # texts have no BLEU
     return f'<div class="charts">{"".join(figures)}</div>'
 
 

@@ -14,7 +14,6 @@ from torch import Tensor
 from clearhead.data.texts import Texts
 from clearhead.data.windows import WindowBatch, Windows
 from clearhead.models import Llama, Model
-from clearhead.tasks.evaluate import Sample
 from clearhead.tasks.folder import ModelFolder, save_folder
 from clearhead.tasks.generate.corpus import TextCorpus, survey_texts, write_tokens
 from clearhead.tasks.generate.evaluate import guess, score_texts
@@ -31,7 +30,7 @@ __all__ = ["train_generator"]
 
 N_VALIDATED = 200_000
 """Characters of the validation texts that are followed in training."""
-N_SAMPLES, N_PROMPT, N_CONTINUED = 3, 60, 120
+N_SAMPLES = 3
 
 
 def train_generator(
@@ -74,8 +73,7 @@ def train_generator(
     save_folder(to, ModelFolder(model, job.tokenizer, card))
     generator = Generator(model, job.tokenizer, card)
     report = to / "report.html"
-    samples = [Sample(s["source"], s["reference"], s["answer"], 0.0) for s in job.samples(model)]
-    write_report(report, card, result.journal, samples)
+    write_report(report, card, result.journal, [])
     facts = {"scores": scores, "outcome": result.outcome, "folder": to, "report": report}
     tell("scores", facts)
     return generator
@@ -146,21 +144,25 @@ class _Continuing(Job[GeneratePlan, WindowBatch]):
             "score": -found.bits_per_byte,
             "told": f"bits per byte {found.bits_per_byte:.3f}",
             "loss": found.loss,
-            "samples": self.samples(cast(Llama, model)),
+            "samples": self.samples(cast(Llama, model), plan.context),
             "seconds": time.perf_counter() - start,
         }
 
-    def samples(self, model: Llama) -> list[dict[str, str]]:
-        """Beginnings from the validation texts, how they go on there, and by the model."""
+    def samples(self, model: Llama, context: int) -> list[dict[str, str]]:
+        """Beginnings from the validation texts, how they go on there, and by the model.
+
+        Together they are no longer than what the model has seen at once.
+        """
+        n_prompt, n_continued = context // 3, context // 2
         text = self.corpus.validation[0]
         generator = Generator(model, self.tokenizer, {})
         places = [len(text) * n // (N_SAMPLES + 1) for n in range(N_SAMPLES)]
-        prompts = [text[place : place + N_PROMPT] for place in places]
-        answers = generator(prompts, temperature=0.8, max_length=N_CONTINUED)
+        prompts = [text[place : place + n_prompt] for place in places]
+        answers = generator(prompts, temperature=0.8, max_length=n_continued)
         return [
             {
                 "source": prompt,
-                "reference": text[place + N_PROMPT : place + N_PROMPT + N_CONTINUED],
+                "reference": text[place + n_prompt : place + n_prompt + n_continued],
                 "answer": answer.text,
             }
             for place, prompt, answer in zip(places, prompts, answers, strict=True)
