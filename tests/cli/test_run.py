@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clearhead.cli import main
-from clearhead.cli.run import read_chunks
+from clearhead.cli.run_translate import read_chunks
 from clearhead.engine.library import find_library
 from clearhead.tasks import Translation, Translator
 from tests.cli.tiny_folder import write_folder

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from rich.cells import cell_len
 
 from clearhead.cli import main
-from clearhead.cli.look import VIEWS
+from clearhead.cli.look_translate import VIEWS
 from clearhead.cli.main import LOOKS
 from clearhead.errors import InputError
 from clearhead.observe import cross_attention, heatmap_svg, views

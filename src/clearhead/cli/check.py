@@ -8,12 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from clearhead.data.doctor import examine
-from clearhead.data.readers import open_pairs
 from clearhead.data.report import Report, describe_lines
-from clearhead.data.texts import Texts
 from clearhead.data.which import which_task
 from clearhead.errors import InputError
+from clearhead.tasks.verbs import verbs_of
 
 __all__ = ["show_check", "show_report", "split_columns"]
 
@@ -40,27 +38,16 @@ def show_check(
     columns: tuple[str, str] | None = None,
     test: Sequence[Path] = (),
     as_json: bool = False,
+    task: str | None = None,
 ) -> None:
     """Examine a file and print the report; data that is not fit for training is an error."""
-    if which_task(paths, columns) == "generate":
-        _check_texts(paths, test, as_json)
-        return
-    pairs = open_pairs(paths, columns)
-    held_out = open_pairs(test, columns) if test else None
-    report = examine(pairs, test=held_out)
+    verbs = verbs_of(task or which_task(paths, columns))
+    held_out = verbs.open_data(test, columns) if test else None
+    report = verbs.examine(verbs.open_data(paths, columns), held_out)
     if as_json:
         print(json.dumps(report.to_dict(), indent=2, ensure_ascii=False))
-    else:
+    elif isinstance(report, Report):
         show_report(report, Console(highlight=False))
-    if report.is_fatal:
-        raise InputError(f"{' and '.join(report.paths)}: {report.verdict}")
-
-
-def _check_texts(paths: Sequence[Path], test: Sequence[Path], as_json: bool) -> None:
-    held_out = [document.text for document in Texts(test)] if test else []
-    report, _ = Texts(paths).examine(held_out)
-    if as_json:
-        print(json.dumps(report.to_dict(), indent=2, ensure_ascii=False))
     else:
         lines = report.lines()[: -1 if report.is_fatal else None]  # a fatal verdict is an error
         print("\n".join([" · ".join(report.paths), *(f"  {line}" for line in lines)]))

@@ -16,19 +16,16 @@ from clearhead.data import Pair, PairFile, open_pairs
 from clearhead.data.fingerprints import normalise
 from clearhead.data.pairs import Tally
 from clearhead.data.report import KINDS, Finding, describe_lines
-from clearhead.data.texts import Texts
 from clearhead.engine.memory import Wanted
 from clearhead.errors import InputError
 from clearhead.tasks.evaluate import evaluate
 from clearhead.tasks.folder import task_of
 from clearhead.tasks.translate import Translator
+from clearhead.tasks.verbs import verbs_of
 from clearhead.text.amounts import describe_time
 from clearhead.text.normal import language_of
 
 __all__ = ["show_scores"]
-
-N_CONTEXT = 256
-"""How many tokens a model sees at once, if its card does not say."""
 
 
 def show_scores(
@@ -40,8 +37,8 @@ def show_scores(
     precision: Wanted = "auto",
 ) -> None:
     """Translate all sources of a file, and print how near the answers are to the targets."""
-    if task_of(folder) == "generate":
-        _show_text_scores(folder, files, as_json)
+    if (task := task_of(folder)) != "translate":
+        _show_scored(task, folder, files, columns, as_json)
         return
     file = open_pairs(files, columns)
     translator = Translator.load(folder, precision)
@@ -102,28 +99,29 @@ def _told(file: PairFile) -> str:
     return " and ".join(map(str, file.paths))
 
 
-def _show_text_scores(folder: Path, files: Sequence[Path], as_json: bool) -> None:
-    """How well a model that continues texts guesses those of some files."""
-    from clearhead.tasks.generate.evaluate import guess, score_texts
-    from clearhead.tasks.generate.generator import Generator
-
-    texts = [document.text for document in Texts(files)]
-    if not texts:
-        raise InputError(f"{', '.join(map(str, files))} holds no text: nothing can be scored")
-    generator = Generator.load(folder)
-    plan = generator.card.get("plan")
-    context = plan.get("context", N_CONTEXT) if isinstance(plan, dict) else N_CONTEXT
+def _show_scored(
+    task: str, folder: Path, files: Sequence[Path], columns: tuple[str, str] | None, as_json: bool
+) -> None:
+    """The scores of any task but translating, each beside its trivial baselines."""
+    verbs = verbs_of(task)
+    data = verbs.open_data(files, columns)
     start = time.perf_counter()
-    found = guess(generator.model, generator.tokenizer, texts, context)
-    scores = [asdict(score) for score in score_texts(found, (), texts)]
+    with Console(stderr=True).status("scoring …"):  # on terminals only
+        found = verbs.evaluate(folder, data)
     seconds = time.perf_counter() - start
+    scores = [asdict(score) for score in found.scores]
     if as_json:
-        facts = {"n_characters": found.n_characters, "seconds": round(seconds, 3), "scores": scores}
-        print(json.dumps(facts, indent=2, ensure_ascii=False))
+        facts = {f"n_{found.unit}": found.n_examples, "seconds": round(seconds, 3)}
+        print(
+            json.dumps({**facts, "scores": scores, **found.details}, indent=2, ensure_ascii=False)
+        )
         return
     console = wide_console()
+    console.print(Text(f"{folder} on {' and '.join(map(str, files))}", style="bold"))
     console.print(score_table(scores))
-    console.print(f"{found.n_characters:,} characters in {describe_time(seconds)}")
+    for line in found.lines:
+        console.print(Text(line), soft_wrap=True)
+    console.print(f"{found.n_examples:,} {found.unit} in {describe_time(seconds)}")
 
 
 def _swapped(file: PairFile, card: dict[str, Any]) -> str | None:

@@ -23,7 +23,7 @@ from clearhead.cli.check import show_report
 from clearhead.cli.live_course import Course, sparkline
 from clearhead.cli.live_words import next_lines, plan_lines, prose, result_lines, sample_lines
 from clearhead.data import Report
-from clearhead.data.texts import TextReport
+from clearhead.tasks.verbs import AnyReport
 from clearhead.text.amounts import describe_time
 
 __all__ = ["Live"]
@@ -90,7 +90,7 @@ class Live:
             hear(facts)
 
     def _on_report(self, facts: dict[str, Any]) -> None:
-        report: Report | TextReport = facts["report"]
+        report: AnyReport = facts["report"]
         if self._region is not None and isinstance(report, Report):
             show_report(report, self.console)
         else:

@@ -92,10 +92,9 @@ def prose(text: str, width: int | None, indent: str = "", style: str = "") -> li
 def plan_lines(plan: AnyPlan, forecast: Forecast, width: int | None = None) -> list[Text]:
     """Say what is trained, on what, for how long, and why; each setting with its key."""
     settings = dict(_flatten(plan.to_dict()))
-    examples = "training texts" if "context" in settings else "training pairs"
     facts = {
         "data": [
-            (examples, f"{forecast.n_pairs:,}", ""),
+            (f"training {forecast.unit}", f"{forecast.n_pairs:,}", ""),
             ("epoch", f"{forecast.n_batches:,} batches", ""),
             ("padding", f"{forecast.padding:.1%} of the batches", ""),
         ],

@@ -3,6 +3,7 @@
 import io
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from clearhead.cli.run_options import (
 from clearhead.errors import ClearheadError, nearest
 
 TASKS = ("translate", "generate")
+"""As in `data.which`, which is not imported for `--help`."""
 
 __all__ = ["main"]
 
@@ -75,6 +77,12 @@ BEAMS = click.option(
 )
 
 
+TASK = click.option(
+    "--task",
+    type=click.Choice(TASKS),
+    help="What to train for. Without it the data says which.",
+)
+
 FORMATS = ("clearhead", "transformers", "ctranslate2", "gguf")
 LOOKS = ("align", "heads", "tree", "steps", "layers", "words", "positions", "norms", "cost")
 
@@ -93,10 +101,9 @@ def _held_out(name: str, purpose: str) -> Callable[[Verb], Verb]:
 @FILES
 @COLUMNS
 @_held_out("--test", "Held-out pairs that training must not see")
+@TASK
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def check(
-    files: tuple[Path, ...], columns: str | None, test: tuple[Path, ...], as_json: bool
-) -> None:
+def check(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
     """Examine a file of sentence pairs, and say what is wrong with it.
 
     FILES is one file (TSV, CSV, JSONL, TMX, PO, MO or parquet, also .gz) or several of them, or two
@@ -104,7 +111,7 @@ def check(
     """
     from clearhead.cli.check import show_check, split_columns
 
-    show_check(files, split_columns(columns), test, as_json)
+    show_check(files, split_columns(columns), **options)
 
 
 @main.command()
@@ -119,12 +126,15 @@ def check(
 @COLUMNS
 @_held_out("--validation", "Pairs to follow the training with, instead of a part of FILES")
 @_held_out("--test", "Pairs for the final scores, instead of a part of FILES")
+@TASK
 @click.option(
-    "--task",
-    type=click.Choice(TASKS),
-    help="What to train for. Without it the data says which: pairs or plain texts.",
+    "--from",
+    "start",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Begin with the model in FOLDER instead of a random one, and fit it to FILES.",
 )
-@click.option("--size", metavar="NAME", help="tiny, small, fast, base or big.")
+@click.option("--size", metavar="NAME", help="tiny, small, base …; a wrong name shows all.")
 @click.option("--time", metavar="TIME", help="How long to train at most: 90s, 30m, 2h, 1h30m.")
 @click.option(
     "--set",
@@ -169,15 +179,10 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
     """
     from clearhead.tasks.folder import task_of
 
-    if task_of(folder) == "generate":
-        from clearhead.cli.run_generate import continue_texts
-
-        continue_texts(folder, text, **options)
-        return
-    refuse_contradictions(options)
-    from clearhead.cli.run import run_model
-
-    run_model(folder, text, **options)
+    task = task_of(folder)
+    if task == "translate":
+        refuse_contradictions(options)
+    import_module(f"clearhead.cli.run_{task}").run_model(folder, text, **options)
 
 
 @main.command()
@@ -215,9 +220,7 @@ def show(folder: Path, as_json: bool) -> None:
 @click.option(
     "--view",
     type=click.Choice(LOOKS),
-    default="align",
-    show_default=True,
-    help="What to look at.",
+    help="What to look at.  [default: align for translators]",
 )
 @click.option(
     "--out",

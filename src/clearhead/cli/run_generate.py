@@ -11,12 +11,12 @@ import click
 from clearhead.engine.memory import Wanted
 from clearhead.tasks.generate.generator import Continuation, Generator
 
-__all__ = ["continue_texts"]
+__all__ = ["run_model"]
 
 NOT_FOR_TEXTS = ("glossary", "prefix", "alignment", "flags")
 
 
-def continue_texts(
+def run_model(
     folder: Path,
     texts: Sequence[str],
     *,

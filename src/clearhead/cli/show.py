@@ -44,7 +44,7 @@ def show_card(folder: Path, as_json: bool = False) -> None:
     if scores:
         console.print(score_table(scores))
     else:
-        console.print("no scores: `clearhead evaluate` computes them on a file of pairs")
+        console.print("no scores: `clearhead evaluate` computes them on a file of examples")
     console.print(Text(f"try: {_example(folder, card)}"), soft_wrap=True)
 
 
@@ -161,7 +161,7 @@ def _shape(config: dict[str, Any]) -> Iterator[str]:
 
 
 def _counts(data: dict[str, Any]) -> Iterator[str]:
-    unit = "files" if "n_characters" in data else "pairs"
+    unit = data.get("unit", "files" if "n_characters" in data else "pairs")
     told = f"{{:,}} {unit} read, {{:,}} kept, {{:,}} dropped"
     yield from _say(data, told, "n_read", "n_kept", "n_dropped")
     yield from _say(data, "{:,} characters in {:,} lines", "n_characters", "n_lines")
@@ -243,7 +243,7 @@ def _decoding(config: dict[str, Any]) -> str:
 
 
 def _example(folder: Path, card: dict[str, Any]) -> str:
-    if card.get("task") == "generate":
+    if card.get("task", "translate") not in ("translate", "summarise"):
         return f'clearhead run {shlex.quote(str(folder))} "…"'
     names = [str(name) for name in _list(card, "languages")]
     source, target = names if len(names) == 2 and names[0] != names[1] else ("in", "out")

@@ -4,15 +4,14 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
-from clearhead.data import PairFile, open_pairs
-from clearhead.data.texts import Texts
 from clearhead.data.which import which_task
 from clearhead.errors import ConfigError, InputError, nearest
+from clearhead.tasks.verbs import verbs_of
 
 if TYPE_CHECKING:
     from clearhead.training.device import Device
@@ -36,29 +35,31 @@ def show_training(
     settings: Sequence[str],
     device: "Device",
     task: str | None = None,
+    start: Path | None = None,
 ) -> None:
     """Train on `files`; a run that was asked to stop exits with code 130."""
     seconds = None if time is None else read_time(time)
     changes = read_settings(settings)
-    given, held_out = _open_all(files, columns, (validation, test), task)
+    verbs = verbs_of(task := task or which_task(files, columns))
+    if size is not None and size not in verbs.sizes():
+        raise ConfigError(f"no size {size!r} for the task {task}: {nearest(size, verbs.sizes())}")
+    if start is not None and not verbs.takes_model:
+        raise InputError(
+            f"--from {start}: the task {task} begins with random weights; leave it out"
+        )
+    data = verbs.open_data(files, columns)
+    held_out = [verbs.open_data(each, columns) if each else None for each in (validation, test)]
+    more = {} if start is None else {"start": start}
 
     # These load torch, which takes seconds: a mistyped option is told before.
     from clearhead.cli.live import Live
-    from clearhead.config import PRESETS
-    from clearhead.tasks.generate.plan import SIZES
-    from clearhead.tasks.generate.train import train_generator
-    from clearhead.tasks.train import train
     from clearhead.training import Interrupted
 
-    sizes = SIZES if isinstance(given, Texts) else PRESETS
-    if size is not None and size not in sizes:
-        raise ConfigError(f"no size {size!r}: {nearest(size, sizes)}")
     console = Console(highlight=False)
-    run: Any = train_generator if isinstance(given, Texts) else train
     try:
         with Live(console) as live:
-            run(
-                given,
+            verbs.train(
+                data,
                 to,
                 validation=held_out[0],
                 test=held_out[1],
@@ -67,6 +68,7 @@ def show_training(
                 settings=changes,
                 device=device,
                 tell=live,
+                **more,
             )
     except Interrupted as stopped:
         console.print(Text(str(stopped)), soft_wrap=True)
@@ -115,18 +117,3 @@ def read_settings(texts: Sequence[str]) -> dict[str, str]:
             )
         settings[key] = value
     return settings
-
-
-def _open_all(
-    files: Sequence[Path],
-    columns: tuple[str, str] | None,
-    held_out: Sequence[Sequence[Path]],
-    task: str | None,
-) -> tuple[PairFile | Texts, list[PairFile | Texts | None]]:
-    """The data, as the task that is asked for reads it, or as what it is."""
-    task = task or which_task(files, columns)
-
-    def read(paths: Sequence[Path]) -> PairFile | Texts:
-        return Texts(paths) if task == "generate" else open_pairs(paths, columns)
-
-    return read(files), [read(paths) if paths else None for paths in held_out]

@@ -109,6 +109,8 @@ class Job(ABC, Generic[P, B]):
 
     n_examples: int
     """How many pairs, texts or pictures are trained on."""
+    unit: str = "pairs"
+    """What they are called."""
 
     @property
     @abstractmethod
@@ -277,6 +279,7 @@ def _measured_plan(
         seconds=n_taken * speed.seconds_per_step,
         n_bytes=speed.n_bytes,
         reasons=reasons,
+        unit=job.unit,
     )
     return plan, forecast
 

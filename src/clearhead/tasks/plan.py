@@ -110,6 +110,8 @@ class Forecast:
     seconds: float
     n_bytes: int
     reasons: tuple[str, ...]
+    unit: str = "pairs"
+    """What is counted as `n_pairs`: texts or pictures, say."""
 
 
 def make_plan(

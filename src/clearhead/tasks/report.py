@@ -1,4 +1,4 @@
-"""The report: one HTML file that shows how a translator was trained and how good it became.
+"""The report: one HTML file that shows how a model was trained and how good it became.
 
 It needs no network and no script. Texts that come from data are escaped, and each is set apart
 (`bdi`), so that neither markup nor right-to-left letters in them can change the page.
@@ -31,18 +31,31 @@ from clearhead.training.checkpoint import write_bytes
 __all__ = ["Sample", "write_report"]
 
 N_SKIPPED = 20
+TITLES = {
+    "translate": "Translator",
+    "generate": "Continuing texts",
+}
+"""Task → what such a model is called."""
 COPYING = " of copying the source"
 _DATA_TEXTS = (("files", "paths"), ("assumed", "assumed"), ("not fit because", "fatal"))
 
 
 def write_report(
-    path: Path, card: dict[str, Any], journal: list[dict[str, Any]], samples: Sequence[Sample]
+    path: Path,
+    card: dict[str, Any],
+    journal: list[dict[str, Any]],
+    samples: Sequence[Sample],
+    more: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the page, whole or not at all; what the card does not tell is left out."""
+    """Write the page, whole or not at all; what the card does not tell is left out.
+
+    `more` are sections of the task's own, heading → safe HTML; they follow the scores.
+    """
     languages = _items(card, "languages")
     source, target, *_ = *(language_code(name) for name in languages), "", ""
     sections = {
         "Scores": _scores(card),
+        **(more or {}),
         "Curves": _curves(card, journal),
         "Samples": show_samples(samples, (source, target)),
         "Data": _data(card),
@@ -50,7 +63,7 @@ def write_report(
         "How it ended": _ending(card, journal),
     }
     body = "".join(f"<section>\n<h2>{h}</h2>\n{s}\n</section>\n" for h, s in sections.items() if s)
-    kind = "Continuing texts" if card.get("task") == "generate" else "Translator"
+    kind = TITLES.get(str(card.get("task", "translate")), "Model")
     title = escaped(f"{kind} {' → '.join(map(str, languages))}".strip())
     heading = " → ".join(isolate(name) for name in languages)
     style = files("clearhead.tasks").joinpath("report.css").read_text(encoding="utf-8")
@@ -80,16 +93,17 @@ def write_report(
 def _verdict(card: dict[str, Any]) -> str:
     """How good, and from how much, in one sentence."""
     known = {name: value for name, value, _ in _known_scores(card)}
-    result = " and ".join(f"<b>{known[n]:.1f}</b> {n}" for n in ("BLEU", "chrF") if n in known)
+    told = [name for name in ("BLEU", "chrF") if name in known] or list(known)[:1]
+    result = " and ".join(f"<b>{_digits(known[name])}</b> {escaped(name)}" for name in told)
     n_test = _part(card, "held_out").get("test")
     if result and is_number(n_test):
-        result += f" on {n_test:,} pairs that were held out"
+        unit = _part(card, "held_out").get("unit", _unit(card))
+        result += f" on {n_test:,} {escaped(str(unit))} that were held out"
     effort = []
     if is_number(n_parameters := card.get("n_parameters")):
         effort.append(f"<b>{say_count(n_parameters)}</b> parameters")
     n_pairs, seconds = _n_trained(card), _part(card, "training").get("seconds")
-    is_text = card.get("task") == "generate"
-    trained = f" on <b>{n_pairs:,}</b> pairs" if n_pairs is not None and not is_text else ""
+    trained = f" on <b>{n_pairs:,}</b> {_unit(card)}" if n_pairs is not None else ""
     trained += f" in <b>{describe_time(seconds)}</b>" if is_number(seconds) else ""
     if trained:
         effort.append(f"trained{trained}")
@@ -119,6 +133,8 @@ def _scores(card: dict[str, Any]) -> str:
     ]
     if not rows:
         return ""
+    if not copied:  # baselines have rows of their own
+        return table(("score", "#value", "how"), [(row[0], row[1], row[3]) for row in rows])
     text = table(("score", "#value", "#copying the source", "signature"), rows)
     if any(recipes[recipe] <= value for recipe, value in copied.items()):
         text += '<p class="warning">Copying the source scores as high as this translator.</p>'
@@ -137,7 +153,7 @@ def _curves(card: dict[str, Any], journal: list[dict[str, Any]]) -> str:
         "best_step": best if is_number(best) else None,
     }
     loss, validation_loss = numbers(steps, "loss"), numbers(validations, "loss")
-    bleu, speeds = numbers(validations, "bleu"), numbers(steps, "tokens_per_second")
+    speeds = numbers(steps, "tokens_per_second")
     figures = [
         draw_curves(
             "Loss",
@@ -147,14 +163,7 @@ def _curves(card: dict[str, Any], journal: list[dict[str, Any]]) -> str:
             notes=_loss_notes(loss, validation_loss, len(steps) + len(validations)),
             **about,
         ),
-        draw_curves(
-            "BLEU",
-            [Curve("validation", bleu, "measured")],
-            unit="0 to 100, on validation pairs",
-            from_zero=True,
-            notes=_bleu_notes(bleu),
-            **about,
-        ),
+        _score_curve(validations, about),
         draw_curves(
             "Learning rate",
             [Curve("rate", numbers(steps, "rate"))],
@@ -171,8 +180,6 @@ def _curves(card: dict[str, Any], journal: list[dict[str, Any]]) -> str:
             **about,
         ),
     ]
-    if card.get("task") == "generate":
-        del figures[1]  # texts have no BLEU
     return f'<div class="charts">{"".join(figures)}</div>'
 
 
@@ -187,10 +194,28 @@ def _loss_notes(training: list[Point], validation: list[Point], n_lines: int) ->
         yield f"Left out because they are not finite: {n_left_out:,}."
 
 
-def _bleu_notes(points: Sequence[Point]) -> Iterator[str]:
+def _score_curve(validations: list[dict[str, Any]], about: dict[str, Any]) -> str:
+    """The score by which the best weights are chosen: BLEU, or what the task names."""
+    measure = next((str(line["measure"]) for line in validations if "measure" in line), "BLEU")
+    if measure == "BLEU":
+        points, unit = numbers(validations, "bleu"), "0 to 100, on validation pairs"
+    else:  # what should be small is scored with its sign changed
+        points = [(step, abs(value)) for step, value in numbers(validations, "score")]
+        unit = "on what is held out for validation"
+    is_small_good = any(value < 0 for _, value in numbers(validations, "score"))
+    best = min if is_small_good else max
+    notes = []
     if points:
-        step, value = max(points, key=lambda point: point[1])
-        yield f"Highest: {value:.2f} at step {step:,.0f}."
+        step, value = best(points, key=lambda point: point[1])
+        notes = [f"{'Lowest' if is_small_good else 'Highest'}: {value:.2f} at step {step:,.0f}."]
+    return draw_curves(
+        measure[:1].upper() + measure[1:],
+        [Curve("validation", points, "measured")],
+        unit=unit,
+        from_zero=True,
+        notes=notes,
+        **about,
+    )
 
 
 def _data(card: dict[str, Any]) -> str:
@@ -198,18 +223,21 @@ def _data(card: dict[str, Any]) -> str:
     data = _part(card, "data")
     rows = [(name, "<br>".join(map(isolate, _items(data, key)))) for name, key in _DATA_TEXTS]
     n_read, n_dropped = data.get("n_read"), data.get("n_dropped")
+    kept = "files" if card.get("task") == "generate" else _unit(card)
     rows.append(("entries read", say_number(n_read)))
     if is_number(n_read) and is_number(n_dropped) and n_read > 0:
         rows.append(("dropped", f"{n_dropped:,} ({say_share(n_dropped / n_read)})"))
-    rows.append(("pairs kept", say_number(data.get("n_kept"))))
+    rows.append((f"{kept} kept", say_number(data.get("n_kept"))))
     rows.append(("different sources", say_number(data.get("n_sources"))))
     lengths = [say_number(length) for length in _items(data, "mean_lengths")]
     rows.append(("mean length", " → ".join(lengths) + " characters" if lengths else ""))
     scripts = [isolate(script) for script in _items(data, "scripts") if script]
     rows.append(("scripts", " → ".join(scripts)))
     for side, n in _part(card, "held_out").items():
+        if side == "unit":
+            continue
         rows.append((f"held out for {escaped(side)}", say_number(n)))
-    rows.append(("pairs trained on", say_number(_n_trained(card))))
+    rows.append((f"{_unit(card)} trained on", say_number(_n_trained(card))))
     fingerprint = data.get("fingerprint")
     rows.append(("fingerprint", f"<code>{isolate(fingerprint)}</code>" if fingerprint else ""))
     told = [(name, value) for name, value in rows if value not in ("", UNKNOWN)]
@@ -217,7 +245,7 @@ def _data(card: dict[str, Any]) -> str:
     findings = [_finding(each) for each in _items(data, "findings") if isinstance(each, Mapping)]
     if findings:
         text += "<h3>What the doctor found</h3>\n"
-        text += table(("found", "#pairs", "#share", "done", "first lines"), findings)
+        text += table(("found", f"#{kept}", "#share", "done", "first lines"), findings)
     elif "findings" in data:
         text += "<p>The doctor found nothing wrong.</p>"
     return text
@@ -345,8 +373,18 @@ def _known_scores(card: dict[str, Any]) -> list[tuple[str, float, str]]:
     ]
 
 
+def _unit(card: dict[str, Any]) -> str:
+    """What the examples are called."""
+    return escaped(str(_part(card, "forecast").get("unit", "pairs")))
+
+
+def _digits(value: float) -> str:
+    """A score with as many digits as are of use."""
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
 def _n_trained(card: dict[str, Any]) -> int | None:
-    """How many pairs were trained on."""
+    """How many examples were trained on."""
     if isinstance(n := _part(card, "forecast").get("n_pairs"), int):
         return n
     n_kept = _part(card, "data").get("n_kept")

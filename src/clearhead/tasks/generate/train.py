@@ -82,6 +82,8 @@ def train_generator(
 class _Continuing(Job[GeneratePlan, WindowBatch]):
     """What is to be known of a run on texts."""
 
+    unit = "texts"
+
     def __init__(self, corpus: TextCorpus) -> None:
         self.corpus, self.n_examples = corpus, len(corpus.train)
         self.tokenizer: Tokenizer
@@ -142,6 +144,7 @@ class _Continuing(Job[GeneratePlan, WindowBatch]):
         )
         return {
             "score": -found.bits_per_byte,
+            "measure": "bits per byte",
             "told": f"bits per byte {found.bits_per_byte:.3f}",
             "loss": found.loss,
             "samples": self.samples(cast(Llama, model), plan.context),
