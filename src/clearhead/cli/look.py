@@ -12,12 +12,17 @@ from clearhead.tasks.folder import task_of
 
 __all__ = ["show_look"]
 
+LOOKED_AT = ("translate",)
+"""Tasks whose models can be looked at."""
+
 
 def show_look(
     folder: Path, inputs: tuple[str, ...], *, view: str | None, out: Path | None, **options: Any
 ) -> None:
     """Print a view, or write it to a file; each task has views of its own, the usual one first."""
     task = task_of(folder)
+    if task not in LOOKED_AT:
+        raise InputError(f"{folder} holds a model for the task {task}: there is no view of it yet")
     looks = import_module(f"clearhead.cli.look_{task}")
     view = view or next(iter(looks.VIEWS))
     if view not in looks.VIEWS:

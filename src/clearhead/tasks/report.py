@@ -63,7 +63,7 @@ def write_report(
         "How it ended": _ending(card, journal),
     }
     body = "".join(f"<section>\n<h2>{h}</h2>\n{s}\n</section>\n" for h, s in sections.items() if s)
-    kind = TITLES.get(str(card.get("task", "translate")), "Model")
+    kind = TITLES.get(str(card.get("task")), "Translator")
     title = escaped(f"{kind} {' → '.join(map(str, languages))}".strip())
     heading = " → ".join(isolate(name) for name in languages)
     style = files("clearhead.tasks").joinpath("report.css").read_text(encoding="utf-8")

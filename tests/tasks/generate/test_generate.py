@@ -141,10 +141,9 @@ def test_from_the_command_line(trained: tuple[Generator, Path, list[str]]) -> No
     wrong = run.invoke(main, ["run", str(folder), "one", "--prefix", "x"])
     assert "--prefix is for translations, and this model continues texts" in wrong.output
     assert run.invoke(main, ["show", str(folder)]).exit_code == 0
-    for verb in (["bench", str(folder)], ["look", str(folder), "one"]):
-        refused = run.invoke(main, verb)
-        assert refused.exit_code == 1
-        assert "holds no translator" in refused.output
+    refused = run.invoke(main, ["bench", str(folder)])
+    assert refused.exit_code == 1
+    assert "holds no translator" in refused.output
     assert "<h1><span>Continuing texts</span>" in (folder / "report.html").read_text()
 
 
