@@ -220,7 +220,7 @@ def show(folder: Path, as_json: bool) -> None:
 @click.option(
     "--view",
     type=click.Choice(LOOKS),
-    help="What to look at.  [default: align for translators]",
+    help="What to look at.  [default: align for translators, steps for texts]",
 )
 @click.option(
     "--out",

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from clearhead.models.causal import CausalModel
 from clearhead.observe.forced import Forced
 from clearhead.observe.watch import watch
 
@@ -37,7 +38,8 @@ class Lens:
 def logit_lens(pair: Forced) -> Lens:
     """Look after each block of the decoder."""
     model = pair.model
-    is_pre_norm = model.config.block.norm == "pre"
+    # Decoders by themselves all have their norms before.
+    is_pre_norm = isinstance(model, CausalModel) or model.config.block.norm == "pre"
     place = "sum" if is_pre_norm else "norm.output"
     n_blocks = len(model.decoder.blocks)
     names = [f"decoder.blocks.{n}.feed_forward_residual.{place}" for n in range(n_blocks)]

@@ -84,7 +84,7 @@ def _tables(pair: Forced, kind: Kind) -> list[list[NDArray[np.floating]]]:
 def _axes(pair: Forced, kind: Kind) -> tuple[list[str], list[str]]:
     """What stands at the queries and at the keys; a decoder's query is what it reads there."""
     source = name_pieces(pair.source_tokens)
-    read = name_pieces(["<bos>", *pair.target_tokens[:-1]])
+    read = name_pieces(pair.read_tokens)
     return (source if kind == "encoder" else read), (read if kind == "decoder" else source)
 
 
