@@ -43,6 +43,8 @@ NOT_RUN = {
             "train plays.txt --to plays",
             'run plays "ROMEO:" --temperature 0.8 --seed 1',
             "evaluate plays other.txt",
+            'look plays "ROMEO:" --view steps --temperature 0.8 --top-k 5',
+            'look plays "ROMEO:" --view heads --out heads.svg',
             "convert TinyLlama llama",
             "convert llama copy",
             "convert llama fast --to-format ctranslate2",
