@@ -6,7 +6,7 @@
 DATA is a folder with `tinyshakespeare/input.txt`; the first nine tenths train, the rest validates.
 
 - `characters`: the setting of nanoGPT for processors (4 layers, width 128, context 64, batches of
-  12, 2,000 steps) in our trainer, beside a GPT-2 of that size in a plain loop as nanoGPT has it:
+  12, 2,000 steps, no dropout) in our trainer, beside a GPT-2 of that size in a plain loop as nanoGPT has it:
   half of its steps before ours, half after.
 - `default`: `clearhead train` on the file with nothing set by hand.
 
@@ -78,6 +78,7 @@ def _characters(folder: Path, quick: bool) -> list[Figure]:
     plain = _PlainLoop(folder)
     plain.run(n_steps // 2, n_steps)
     settings = {
+        "model.dropout": 0.0,
         "context": CONTEXT,
         "n_batch_tokens": CONTEXT * N_ROWS,
         "training.n_steps": n_steps,
