@@ -6,8 +6,8 @@
 DATA is a folder with `tinyshakespeare/input.txt`; the first nine tenths train, the rest validates.
 
 - `characters`: the setting of nanoGPT for processors (4 layers, width 128, context 64, batches of
-  12, 2,000 steps, no dropout) in our trainer, beside a GPT-2 of that size in a plain loop as nanoGPT has it:
-  half of its steps before ours, half after.
+  12, 2,000 steps, no dropout) in our trainer, beside a GPT-2 of that size in a plain loop as
+  nanoGPT has it: half of its steps before ours, half after.
 - `default`: `clearhead train` on the file with nothing set by hand.
 
 `--quick` takes a tenth of the steps, which shows that everything works and reaches no bar.

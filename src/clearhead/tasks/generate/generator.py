@@ -102,9 +102,9 @@ class Generator(_Base):
         known = plan.get("context") if isinstance(plan, dict) else None
         if isinstance(known, int) and known > 1:
             return known
-        if self.engine is not None and self.engine.native is not None:
-            return None  # it runs models whose positions have no end
-        n_positions: int | None = getattr(self.model.config, "n_positions", None)
+        native = None if self.engine is None else self.engine.native
+        config = self.model.config if native is None else native.config
+        n_positions: int | None = getattr(config, "n_positions", None)
         return n_positions
 
     @property
