@@ -14,7 +14,7 @@ from clearhead.convert.llama2c import Llama2cTokenizer, read_llama2c
 from clearhead.convert.new_folder import check_new, new_folder
 from clearhead.convert.to_ctranslate2 import save_for_ctranslate2
 from clearhead.errors import InputError
-from clearhead.models import Llama, Model, Transformer
+from clearhead.models import GPT, Llama, Model, Transformer
 from clearhead.tasks.folder import ModelFolder, load_folder, save_folder
 from clearhead.text import AnyTokenizer
 
@@ -116,10 +116,10 @@ def _write_ctranslate2(given: _Given, source: Path, to: Path) -> str:
             "writing for CTranslate2 needs the package ctranslate2: pip install ctranslate2"
         ) from None
     model, tokenizer = given.model, _needed(given, source)
-    if not isinstance(model, Transformer | Llama):
+    if not isinstance(model, Transformer | Llama | GPT):
         raise InputError(
-            f"a {type(model).__name__} cannot be written for CTranslate2 yet: a Transformer or a "
-            "Llama can"
+            f"a {type(model).__name__} cannot be written for CTranslate2 yet: a Transformer, a "
+            "Llama and a GPT can"
         )
     rules, n_tokens = tokenizer.rules, n_tokens_of(model.config)
     names = [rules.id_to_token(token) or f"<spare_{token}>" for token in range(n_tokens)]
@@ -127,7 +127,8 @@ def _write_ctranslate2(given: _Given, source: Path, to: Path) -> str:
     with new_folder(to) as part:
         save_for_ctranslate2(model, names, part, bos=bos, eos=eos, unk=unk)
         rules.save(str(part / "tokenizer.json"))
-    return f"float32 for CTranslate2's {'Generator' if isinstance(model, Llama) else 'Translator'}"
+    opener = "Translator" if isinstance(model, Transformer) else "Generator"
+    return f"float32 for CTranslate2's {opener}"
 
 
 def _write_gguf(given: _Given, source: Path, to: Path) -> str:
