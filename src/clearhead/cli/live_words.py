@@ -42,6 +42,9 @@ LABELS = {
     "subword_dropout": ("merges left out", "{}"),
     "n_copies": ("each pair", "{} times"),
     "smoothing": ("label smoothing", "{}"),
+    "word_dropout": ("hidden tokens", "{}"),
+    "is_body_trained": ("given model is trained", "{}"),
+    "model.pooling": ("a text is", "{} vector"),
     "training.n_steps": ("length", "{} steps at most"),
     "training.validate_every": ("validation", "every {} steps"),
     "training.patience": ("stops early after", "{} validations without gain"),
@@ -63,9 +66,14 @@ GROUPS = {
         "n_batch_tokens",
         "subword_dropout",
         "n_copies",
+        "word_dropout",
     ),
     "model": tuple(key for key in LABELS if key.startswith("model.")),
-    "training": ("smoothing", *(key for key in LABELS if key.startswith("training."))),
+    "training": (
+        "smoothing",
+        "is_body_trained",
+        *(key for key in LABELS if key.startswith("training.")),
+    ),
 }
 PARTS = ("source", "reference", "answer")
 STYLES = {"source": "", "reference": "dim", "answer": "cyan"}
