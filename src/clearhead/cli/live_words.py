@@ -43,6 +43,7 @@ LABELS = {
     "n_copies": ("each pair", "{} times"),
     "smoothing": ("label smoothing", "{}"),
     "word_dropout": ("hidden tokens", "{}"),
+    "gap_weight": ("guessing hidden tokens", "counts {}"),
     "is_body_trained": ("given model is trained", "{}"),
     "model.pooling": ("a text is", "{} vector"),
     "training.n_steps": ("length", "{} steps at most"),
@@ -71,6 +72,7 @@ GROUPS = {
     "model": tuple(key for key in LABELS if key.startswith("model.")),
     "training": (
         "smoothing",
+        "gap_weight",
         "is_body_trained",
         *(key for key in LABELS if key.startswith("training.")),
     ),

@@ -43,6 +43,8 @@ class ClassifyPlan(Config):
     smoothing: float = 0.1
     word_dropout: float = 0.0
     """The share of tokens that are hidden at random, so that no label hangs on a single word."""
+    gap_weight: float = 0.0
+    """How much guessing the hidden tokens counts beside the label (Devlin et al. 2019, §3.1)."""
     is_body_trained: bool = True
     """Whether all of a given model is trained, or only the scores of the labels."""
     model: BertConfig
@@ -57,6 +59,11 @@ class ClassifyPlan(Config):
         for name in ("smoothing", "word_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 0 and below 1")
+        if self.gap_weight < 0 or (self.gap_weight and not self.word_dropout):
+            raise ConfigError(
+                f"gap_weight={self.gap_weight} must be at least 0, and above 0 only where "
+                "word_dropout hides tokens"
+            )
         if not 3 <= self.context <= self.model.n_positions:
             raise ConfigError(
                 f"context={self.context} must be from 3 to the {self.model.n_positions} positions "
@@ -142,7 +149,8 @@ def _from_random(
         n_vocabulary=n_vocabulary,
         context=context,
         n_batch_tokens=2048,
-        word_dropout=0.1,
+        word_dropout=0.2,
+        gap_weight=0.3,
         model=BertConfig(
             n_tokens=facts.n_tokens or n_vocabulary,
             n_positions=context,

@@ -26,6 +26,7 @@ from clearhead.tasks.plan import Speed
 from clearhead.tasks.report import write_report
 from clearhead.text import AnyTokenizer, Tokenizer, load_tokenizer
 from clearhead.text.framing import Framing
+from clearhead.training import smoothed_loss
 from clearhead.training.device import Device
 
 __all__ = ["train_classifier"]
@@ -184,7 +185,7 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
     def loss(
         self, model: Model, plan: ClassifyPlan
     ) -> Callable[[RowBatch], tuple[Tensor, Tensor, int]]:
-        """Cross-entropy of the label, while some tokens are hidden."""
+        """Cross-entropy of the label, while some tokens are hidden; and that of these tokens."""
         bert, device = cast(Bert, model), next(model.parameters()).device
         framing, pad = Framing.of(self.tokenizer), plan.model.pad
         kept = torch.tensor([framing.first, framing.last, pad], device=device)
@@ -194,15 +195,18 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
             batch = batch.to(device)
             tokens, labels = batch.tokens, batch.labels[:, 0]
             if plan.word_dropout:
-                is_hidden = torch.rand(tokens.shape, device=device) < plan.word_dropout
-                tokens = torch.where(is_hidden & ~torch.isin(tokens, kept), unknown, tokens)
+                is_drawn = torch.rand(tokens.shape, device=device) < plan.word_dropout
+                tokens = tokens.where(torch.isin(tokens, kept) | ~is_drawn, unknown)
             # A body that is not trained stays as it is used: without dropout.
-            logits = bert.train(plan.is_body_trained)(tokens).float()
-            smoothed = F.cross_entropy(
-                logits, labels, reduction="sum", label_smoothing=plan.smoothing
-            )
+            x = bert.train(plan.is_body_trained).read(tokens)
+            logits = bert.label(x, tokens).float()
+            total = F.cross_entropy(logits, labels, reduction="sum", label_smoothing=plan.smoothing)
             plain = F.cross_entropy(logits.detach(), labels, reduction="sum")
-            return smoothed, plain, len(labels)
+            is_hidden = tokens != batch.tokens
+            if plan.gap_weight and (n_hidden := int(is_hidden.sum())):
+                gaps, _ = smoothed_loss(x, bert.embedding.weight, batch.tokens, is_hidden)
+                total = total + plan.gap_weight * len(labels) / n_hidden * gaps
+            return total, plain, len(labels)
 
         return loss
 
