@@ -187,6 +187,8 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
 
     A model that was trained on plain texts continues TEXT, or all of standard input, and writes as
     it goes: by default with --temperature 0.8, and 200 tokens.
+
+    A classifier prints the label of each TEXT and its probability, with a tab between them.
     """
     from clearhead.tasks.folder import task_of
 
@@ -231,7 +233,7 @@ def show(folder: Path, as_json: bool) -> None:
 @click.option(
     "--view",
     type=click.Choice(LOOKS),
-    help="What to look at.  [default: align for translators]",
+    help="What to look at.  [default: align for translators, label for classifiers]",
 )
 @click.option(
     "--out",
@@ -266,6 +268,9 @@ def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
     search followed and gave up. steps: the candidates of each step. layers: what the decoder would
     write after each block. words: one word in several sentences. positions: the vectors of
     positions. norms: how large vectors are. cost: parameters, operations and cache.
+
+    Of a classifier, label: which tokens speak for its label, or for that of --target; and heads,
+    cost.
     """
     refuse_idle_settings(options)
     from clearhead.cli.look import show_look
