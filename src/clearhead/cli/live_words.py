@@ -42,6 +42,10 @@ LABELS = {
     "subword_dropout": ("merges left out", "{}"),
     "n_copies": ("each pair", "{} times"),
     "smoothing": ("label smoothing", "{}"),
+    "word_dropout": ("hidden tokens", "{}"),
+    "gap_weight": ("guessing hidden tokens", "counts {}"),
+    "is_body_trained": ("given model is trained", "{}"),
+    "model.pooling": ("a text is", "{} vector"),
     "training.n_steps": ("length", "{} steps at most"),
     "training.validate_every": ("validation", "every {} steps"),
     "training.patience": ("stops early after", "{} validations without gain"),
@@ -63,9 +67,15 @@ GROUPS = {
         "n_batch_tokens",
         "subword_dropout",
         "n_copies",
+        "word_dropout",
     ),
     "model": tuple(key for key in LABELS if key.startswith("model.")),
-    "training": ("smoothing", *(key for key in LABELS if key.startswith("training."))),
+    "training": (
+        "smoothing",
+        "gap_weight",
+        "is_body_trained",
+        *(key for key in LABELS if key.startswith("training.")),
+    ),
 }
 PARTS = ("source", "reference", "answer")
 STYLES = {"source": "", "reference": "dim", "answer": "cyan"}

@@ -19,7 +19,7 @@ from clearhead.cli.run_options import (
 )
 from clearhead.errors import ClearheadError, nearest
 
-TASKS = ("translate", "generate")
+TASKS = ("translate", "generate", "classify")
 """As in `data.which`, which is not imported for `--help`."""
 
 __all__ = ["main"]
@@ -84,7 +84,18 @@ TASK = click.option(
 )
 
 FORMATS = ("clearhead", "transformers", "ctranslate2", "gguf")
-LOOKS = ("align", "heads", "tree", "steps", "layers", "words", "positions", "norms", "cost")
+LOOKS = (
+    "align",
+    "label",
+    "heads",
+    "tree",
+    "steps",
+    "layers",
+    "words",
+    "positions",
+    "norms",
+    "cost",
+)
 
 
 def _held_out(name: str, purpose: str) -> Callable[[Verb], Verb]:
@@ -176,6 +187,8 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
 
     A model that was trained on plain texts continues TEXT, or all of standard input, and writes as
     it goes: by default with --temperature 0.8, and 200 tokens.
+
+    A classifier prints the label of each TEXT and its probability, with a tab between them.
     """
     from clearhead.tasks.folder import task_of
 
@@ -220,7 +233,7 @@ def show(folder: Path, as_json: bool) -> None:
 @click.option(
     "--view",
     type=click.Choice(LOOKS),
-    help="What to look at.  [default: align for translators, steps for texts]",
+    help="What to look at; which view is usual depends on the task.",
 )
 @click.option(
     "--out",
@@ -255,6 +268,9 @@ def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
     search followed and gave up. steps: the candidates of each step. layers: what the decoder would
     write after each block. words: one word in several sentences. positions: the vectors of
     positions. norms: how large vectors are. cost: parameters, operations and cache.
+
+    Of a classifier, label: which tokens speak for its label, or for that of --target; and heads,
+    cost.
     """
     refuse_idle_settings(options)
     from clearhead.cli.look import show_look

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from clearhead.errors import InputError, nearest
 
 __all__ = [
+    "KNOWN_PAIRS",
     "LANGUAGE_CODES",
     "Choice",
     "choose_columns",

@@ -15,7 +15,20 @@ from clearhead.data.encoding import Encoding, open_text, read_lines
 from clearhead.data.pairs import Pair, PairFile, Tally
 from clearhead.errors import InputError
 
-__all__ = ["Dialect", "find_delimiter", "open_json_lines", "open_parquet", "open_table"]
+__all__ = [
+    "DELIMITER_NAMES",
+    "LONE_SURROGATE",
+    "N_HEAD_ROWS",
+    "Dialect",
+    "find_delimiter",
+    "flat_record",
+    "json_records",
+    "open_json_lines",
+    "open_parquet",
+    "open_table",
+    "parquet_records",
+    "table_rows",
+]
 
 N_HEAD_ROWS = 1000
 MAX_CELL = 1_000_000
@@ -34,7 +47,7 @@ def open_table(
     path: Path, encoding: Encoding, columns: tuple[str, str] | None, dialect: Dialect
 ) -> PairFile:
     """Open a TSV or CSV file."""
-    rows = (cells for _, cells in _rows(path, encoding.codec, dialect))
+    rows = (cells for _, cells in table_rows(path, encoding.codec, dialect))
     head = list(islice((cells for cells in rows if any(map(str.strip, cells))), N_HEAD_ROWS))
     header = head[0] if is_header(head[0], columns) else None
     body = head[1:] if header else head
@@ -44,7 +57,7 @@ def open_table(
     n_columns = Counter(map(len, body)).most_common(1)[0][0]
 
     def read(tally: Tally) -> Iterator[Pair]:
-        rows = _rows(path, encoding.codec, dialect)
+        rows = table_rows(path, encoding.codec, dialect)
         if header:
             next(cells for _, cells in rows if any(map(str.strip, cells)))
         for line, cells in rows:
@@ -64,7 +77,7 @@ def open_table(
     return PairFile((path,), choice.names, assumed, read)
 
 
-def _rows(path: Path, codec: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+def table_rows(path: Path, codec: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table, each with the line on which it begins."""
     if not dialect.is_quoted:
         for line, text in enumerate(read_lines(path, codec), 1):
@@ -130,10 +143,11 @@ def _has_quoted_cells(lines: Sequence[str]) -> bool:
 
 def open_json_lines(path: Path, encoding: Encoding, columns: tuple[str, str] | None) -> PairFile:
     """Open a file with one JSON object per line, nested under `translation` or not."""
-    return _open_records(path, lambda: _json_records(path, encoding.codec), columns, encoding)
+    return _open_records(path, lambda: json_records(path, encoding.codec), columns, encoding)
 
 
-def _json_records(path: Path, codec: str) -> Iterator[tuple[int, Any]]:
+def json_records(path: Path, codec: str) -> Iterator[tuple[int, Any]]:
+    """What each line holds, with its number."""
     for line, text in enumerate(read_lines(path, codec), 1):
         if not text.strip():
             continue
@@ -151,6 +165,11 @@ def _json_records(path: Path, codec: str) -> Iterator[tuple[int, Any]]:
 
 def open_parquet(path: Path, columns: tuple[str, str] | None) -> PairFile:
     """Open a parquet file, if pyarrow is installed."""
+    return _open_records(path, parquet_records(path), columns, None)
+
+
+def parquet_records(path: Path) -> Callable[[], Iterator[tuple[int, Any]]]:
+    """What yields the rows of a parquet file, each with its number."""
     try:
         parquet = importlib.import_module("pyarrow.parquet")
     except ImportError:
@@ -166,7 +185,7 @@ def open_parquet(path: Path, columns: tuple[str, str] | None) -> PairFile:
                 line += 1
                 yield line, record
 
-    return _open_records(path, records, columns, None)
+    return records
 
 
 def _open_records(
@@ -176,7 +195,7 @@ def _open_records(
     encoding: Encoding | None,
 ) -> PairFile:
     """Open what yields one mapping per pair."""
-    head = [_flat(path, line, record) for line, record in islice(records(), N_HEAD_ROWS)]
+    head = [flat_record(path, line, record) for line, record in islice(records(), N_HEAD_ROWS)]
     keys = list(dict.fromkeys(key for cells in head for key in cells))
     kinds = {
         key: {type(cells[key]) for cells in head if cells.get(key) is not None} for key in keys
@@ -196,7 +215,7 @@ def _open_records(
 
     def read(_: Tally) -> Iterator[Pair]:
         for line, record in records():
-            cells = _flat(path, line, record)
+            cells = flat_record(path, line, record)
             yield Pair(line, _text(path, line, cells, source), _text(path, line, cells, target))
 
     assumed = ["format: JSON lines", encoding.sentence] if encoding else ["format: parquet"]
@@ -204,7 +223,7 @@ def _open_records(
     return PairFile((path,), choice.names, (*assumed, fields), read)
 
 
-def _flat(path: Path, line: int, record: Any) -> dict[str, Any]:
+def flat_record(path: Path, line: int, record: Any) -> dict[str, Any]:
     """A record's cells by name; Hugging Face nests them under `translation`."""
     if isinstance(record, dict) and isinstance(record.get("translation"), dict):
         record = record["translation"]

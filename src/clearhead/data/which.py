@@ -1,16 +1,19 @@
-"""The data says which task it is for: pairs are translated, plain texts are continued."""
+"""The data says which task it is for: pairs are translated, texts are continued or classified."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
+from clearhead.data.cells import TABLES as CELLS
 from clearhead.data.encoding import detect_encoding, read_head
+from clearhead.data.labelled import looks_like_labels
 from clearhead.data.readers import TABLES
+from clearhead.errors import InputError
 
 __all__ = ["TASKS", "Task", "which_task"]
 
-Task = Literal["translate", "generate"]
-TASKS: Final[tuple[Task, ...]] = ("translate", "generate")
+Task = Literal["translate", "generate", "classify"]
+TASKS: Final[tuple[Task, ...]] = ("translate", "generate", "classify")
 N_LOOKED_AT = 200
 
 
@@ -18,8 +21,11 @@ def which_task(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
     """What such files are for.
 
     Columns, tables and catalogues, and two text files whose lines belong together are pairs. A
-    folder, or a text file without columns, is text.
+    folder, or a text file without columns, is text. A column of texts beside one of few values
+    are texts with labels.
     """
+    if _hold_cells(paths) and looks_like_labels(paths, columns):
+        return "classify"
     if columns is not None or len(paths) != 1:
         is_folder = any(path.is_dir() for path in paths)
         return (
@@ -31,6 +37,23 @@ def which_task(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
     if _are_tables(paths) or not path.exists():
         return "translate"
     return "translate" if _has_columns(path) else "generate"
+
+
+def _hold_cells(paths: Sequence[Path]) -> bool:
+    """Whether all are files with columns, and no catalogues."""
+    return all(
+        path.is_file() and (path.name.removesuffix(".gz").endswith(CELLS) or _is_tabbed(path))
+        for path in paths
+    )
+
+
+def _is_tabbed(path: Path) -> bool:
+    if _are_tables([path]):  # a catalogue
+        return False
+    try:
+        return _has_columns(path)
+    except InputError:
+        return False
 
 
 def _has_columns(path: Path) -> bool:

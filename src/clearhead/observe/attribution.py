@@ -1,11 +1,12 @@
-"""Attribution: how much each source token matters for each token that is written.
+"""Attribution: how much each token that is read matters for each one that is written, or a label.
 
     input × gradient      x_s · ∂ log p_t / ∂ x_s
     integrated gradients  x_s · mean over α of ∂ log p_t / ∂ x_s at α x    Sundararajan et al. 2017
     value zeroing         what is lost without a token's values            Mohebbi et al. 2023
 
-x_s is the vector of a source token before its position is added. Integrated gradients add up to the
-difference of log p_t with the source and without it (all its vectors zero).
+x_s is the vector of a token that is read, before its position is added. Integrated gradients add up
+to the difference of log p_t with the tokens and without them (all their vectors zero). A label is
+one t.
 """
 
 from collections.abc import Callable
@@ -20,18 +21,19 @@ from clearhead.errors import InputError
 from clearhead.layers.tap import listen, taps
 from clearhead.observe.edit import edit, zero
 from clearhead.observe.forced import Forced
+from clearhead.observe.reading import Reading
 from clearhead.observe.watch import watch
 
 __all__ = ["input_x_gradient", "integrated_gradients", "value_zeroing"]
 
 
-def input_x_gradient(pair: Forced) -> Float[Tensor, "T S"]:
+def input_x_gradient(pair: Forced | Reading) -> Float[Tensor, "T S"]:
     """One backward pass for each token that is written."""
     vectors, gradients = _gradients(pair, lambda x: x)
     return (vectors * gradients).sum(-1)
 
 
-def integrated_gradients(pair: Forced, n_steps: int = 32) -> Float[Tensor, "T S"]:
+def integrated_gradients(pair: Forced | Reading, n_steps: int = 32) -> Float[Tensor, "T S"]:
     """The same along the way from zero to the vectors, at the middles of `n_steps` stretches."""
     if n_steps < 1:
         raise InputError(f"n_steps={n_steps} must be at least 1")
@@ -44,10 +46,10 @@ def integrated_gradients(pair: Forced, n_steps: int = 32) -> Float[Tensor, "T S"
 
 
 def _gradients(
-    pair: Forced, change: Callable[[Tensor], Tensor]
+    pair: Forced | Reading, change: Callable[[Tensor], Tensor]
 ) -> tuple[Float[Tensor, "S D"], Float[Tensor, "T S D"]]:
     """The vectors of the source, and the gradient of each log-probability at the changed ones."""
-    tap = taps(pair.model)["source_embedding.vectors"]
+    tap = taps(pair.model)[pair.vectors]
     held: list[Tensor] = []
 
     def hear(x: Tensor) -> Tensor:

@@ -34,6 +34,8 @@ class Forced:
     """What is written at each position; what is read there is the one before."""
     decode: Callable[[Sequence[int]], list[str]] | None = None
     """What names tokens, for edits that are given by words."""
+    vectors: str = "source_embedding.vectors"
+    """Where the vectors of what is read pass."""
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:

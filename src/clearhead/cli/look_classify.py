@@ -1,0 +1,85 @@
+"""What can be looked at in a classifier."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from clearhead.errors import InputError, nearest
+from clearhead.observe.drawing import Picture
+from clearhead.observe.heads import describe_heads
+from clearhead.observe.names import name_pieces
+from clearhead.observe.reading import Reading
+from clearhead.observe.views.cost import cost_view
+from clearhead.observe.views.heads import draw_head, draw_heads
+from clearhead.observe.views.label import label_view
+from clearhead.tasks.classify.classifier import Classifier
+
+__all__ = ["VIEWS", "look"]
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """What to look at: a text, and a label that it may have."""
+
+    reading: Reading
+    label: str
+    probability: float
+    place: tuple[int | None, int | None]
+    """Block and head."""
+
+
+def look(
+    folder: Path,
+    texts: tuple[str, ...],
+    *,
+    view: str,
+    target: str | None = None,
+    block: int | None = None,
+    head: int | None = None,
+    kind: str = "encoder",
+    **options: Any,
+) -> Picture:
+    """Draw a view of what the model does with a text; `target` is a label to ask about."""
+    idle = [name for name, value in options.items() if value is not None and value != ()]
+    if idle:
+        name = idle[0].replace("n_beams", "beams").replace("_", "-")
+        raise InputError(f"--{name} is for models that write, and this one says labels")
+    if len(texts) != 1:
+        raise InputError(f"this view shows one text, and {len(texts)} were given")
+    if block is not None and head is None:
+        raise InputError(f"--block {block} shows one head of it: give --head, too")
+    classifier = Classifier.load(folder)
+    found = classifier(texts[0])
+    label = found.label if target is None else target
+    if label not in found.probabilities:
+        raise InputError(f"no label {label!r}: {nearest(label, classifier.labels)}")
+    (tokens,) = classifier.read(texts)
+    names = name_pieces(classifier.tokenizer.tokens(tokens))
+    reading = Reading(classifier.model, tokens, names, classifier.labels.index(label))
+    return VIEWS[view](_Wish(reading, label, found.probabilities[label], (block, head)))
+
+
+def _label(wish: _Wish) -> Picture:
+    return label_view(wish.reading, wish.label, wish.probability)
+
+
+def _heads(wish: _Wish) -> Picture:
+    weights = wish.reading.weights()
+    tables = [list(each.cpu().numpy()) for each in weights]
+    names = wish.reading.names
+    block, head = wish.place
+    if head is not None:
+        return draw_head(tables, "encoder", (block or 0, head), (names, names))
+    return draw_heads(tables, "encoder", describe_heads("encoder", weights), names)
+
+
+def _cost(wish: _Wish) -> Picture:
+    return cost_view(wish.reading.model, len(wish.reading.tokens))
+
+
+VIEWS: Final[dict[str, Callable[[_Wish], Picture]]] = {
+    "label": _label,
+    "heads": _heads,
+    "cost": _cost,
+}

@@ -1,0 +1,3 @@
+"""Classifying: a text in, one of the labels out."""
+
+__all__: list[str] = []

@@ -1,0 +1,246 @@
+"""From texts with labels to a classifier: doctor → plan → tokens → training → scores."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from clearhead.config import BertConfig
+from clearhead.data.labelled import LabelledTexts
+from clearhead.data.rows import Row, RowBatch, RowBatches
+from clearhead.errors import InputError
+from clearhead.models import Bert, Model
+from clearhead.tasks.classify.classifier import Classifier, label_logits
+from clearhead.tasks.classify.corpus import LabelCorpus, survey_labels, to_rows
+from clearhead.tasks.classify.evaluate import baselines, confuse, score_labels
+from clearhead.tasks.classify.plan import ClassifyPlan, LabelFacts, make_plan
+from clearhead.tasks.folder import ModelFolder, OpenFolder, open_folder, save_folder
+from clearhead.tasks.job import BatchesOf, Job, Tell, Wish, carry_out, claim, nothing_left_behind
+from clearhead.tasks.plan import Speed
+from clearhead.tasks.report import write_report
+from clearhead.text import AnyTokenizer, Tokenizer, load_tokenizer
+from clearhead.text.framing import Framing
+from clearhead.training import smoothed_loss
+from clearhead.training.device import Device
+
+__all__ = ["train_classifier"]
+
+N_VALIDATED = 2000
+"""Validation texts that are followed in training."""
+N_SAMPLES = 3
+
+
+def train_classifier(
+    data: LabelledTexts,
+    to: Path,
+    *,
+    validation: LabelledTexts | None = None,
+    test: LabelledTexts | None = None,
+    start: Path | None = None,
+    size: str | None = None,
+    seconds: float | None = None,
+    settings: dict[str, Any] | None = None,
+    device: Device = "auto",
+    tell: Tell = lambda *_: None,
+) -> Classifier:
+    """Train a model on `data` and write it to the folder `to`; resumes what was begun there.
+
+    `start` is a model folder of kind bert, made by `clearhead convert`, to begin with.
+    """
+    wish = Wish(size, seconds, settings or {})
+    given = None if start is None else _open_given(start)
+    config = None if given is None else cast(BertConfig, given.config)
+    facts = LabelFacts(1000, 2, 100_000, 100, given=config)
+    make_plan(facts, size=size, settings=wish.settings)  # wrong names fail here
+    training = claim(to)
+    with nothing_left_behind(training, to):
+        corpus = survey_labels(data, validation, test, tell)
+    job = _Classifying(corpus, given)
+    result = carry_out(job, to, training, wish, device, tell)
+    model = cast(Bert, result.model)
+    card = {
+        "task": "classify",
+        "labels": corpus.labels,
+        "n_parameters": model.n_parameters,
+        "data": {**corpus.report.to_dict(), "fingerprint": corpus.fingerprint},
+        "held_out": {
+            "validation": len(corpus.validation),
+            "test": len(corpus.test),
+            "unit": "texts",
+        },
+        "plan": result.plan.to_dict(),
+        "forecast": asdict(result.forecast),
+        "training": asdict(result.outcome),
+        **({} if start is None else {"began_with": str(start)}),
+    }
+    classifier = Classifier(model, job.tokenizer, card)
+    said = [each.label for each in classifier([each.text for each in corpus.test])]
+    found = confuse([each.label for each in corpus.test], said, corpus.labels)
+    scores = [*score_labels(found), *baselines(corpus.train, corpus.validation, corpus.test)]
+    card |= {"scores": [asdict(each) for each in scores], "confusion": found.to_dict()}
+    save_folder(to, ModelFolder(model, job.tokenizer, card))
+    report = to / "report.html"
+    write_report(
+        report, card, result.journal, [], {"Which label was taken for which": found.html()}
+    )
+    tell("scores", {"scores": scores, "outcome": result.outcome, "folder": to, "report": report})
+    return classifier
+
+
+def _open_given(start: Path) -> OpenFolder:
+    """The model to begin with; refuses what is no encoder."""
+    found = open_folder(start)
+    if not isinstance(found.config, BertConfig):
+        raise InputError(
+            f"--from {start}: a classifier begins with a model of kind bert, which "
+            "`clearhead convert` makes; this one is of another kind"
+        )
+    return found
+
+
+class _Classifying(Job[ClassifyPlan, RowBatch]):
+    """What is to be known of a run on texts with labels."""
+
+    unit = "texts"
+
+    def __init__(self, corpus: LabelCorpus, given: OpenFolder | None) -> None:
+        self.corpus, self.given, self.n_examples = corpus, given, len(corpus.train)
+        self.tokenizer: AnyTokenizer
+        self.rows: Sequence[Row]
+        self.validated: Sequence[Row]
+        lengths = sorted(len(each.text) for each in corpus.train)
+        self.facts = LabelFacts(
+            n_texts=len(lengths),
+            n_labels=len(corpus.labels),
+            n_characters=sum(lengths),
+            longest=lengths[int(0.99 * (len(lengths) - 1))],
+            given=None if given is None else cast(BertConfig, given.config),
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all texts and labels, of what is held out, and of the model to begin with."""
+        if self.given is None:
+            return self.corpus.fingerprint
+        digest = blake2b(self.corpus.fingerprint.encode(), digest_size=16)
+        with self.given.weights.open("rb") as file:
+            while part := file.read(1 << 20):
+                digest.update(part)
+        return digest.hexdigest()
+
+    def read_plan(self, data: dict[str, Any]) -> ClassifyPlan:
+        """Refuses what a plan does not have."""
+        return ClassifyPlan.from_dict(data)
+
+    def plan(self, wish: Wish, speed: Speed | None) -> tuple[ClassifyPlan, tuple[str, ...]]:
+        """From the number and the length of the texts."""
+        seconds = None if speed is None else wish.seconds
+        return make_plan(
+            self.facts, size=wish.size, seconds=seconds, speed=speed, settings=wish.settings
+        )
+
+    def prepare(self, plan: ClassifyPlan, folder: Path, tell: Tell) -> None:
+        """The vocabulary, and the rows of all texts, in memory."""
+        path = folder / "tokenizer.json"
+        if self.given is not None:
+            self.tokenizer = self.given.tokenizer
+        else:
+            if not path.exists():
+                n_pairs, n_tokens = len(self.corpus.train), plan.n_vocabulary
+                tell("tokenizer", {"n_pairs": n_pairs, "n_tokens": n_tokens, "unit": "texts"})
+                texts = (each.text for each in self.corpus.train)
+                kind = plan.tokenizer or "word"
+                Tokenizer.train(texts, kind, None if kind == "char" else n_tokens).save(path)
+            self.tokenizer = load_tokenizer(path)
+            self.facts = replace(self.facts, n_tokens=self.tokenizer.n_tokens)
+        labels, context = self.corpus.labels, plan.context
+        self.rows = to_rows(self.tokenizer, self.corpus.train, labels, context)
+        some = _spread(self.corpus.validation, N_VALIDATED)
+        known = [each for each in some if each.label in labels]
+        self.validated = to_rows(self.tokenizer, known, labels, context)
+        self.samples = _spread(known, N_SAMPLES)
+
+    def batches(self, plan: ClassifyPlan) -> BatchesOf[RowBatch]:
+        """Texts of about the same length together."""
+        found = RowBatches(self.rows, plan.n_batch_tokens, plan.model.pad, plan.training.seed)
+        self.facts = replace(self.facts, n_batches=found.n_batches(0))
+        return found
+
+    def build(self, plan: ClassifyPlan) -> Bert:
+        """An encoder with scores of the labels; all but these is that of a given model."""
+        model = Bert(plan.model)
+        if self.given is not None:
+            _take_over(model, cast(Bert, self.given.model()))
+        if not plan.is_body_trained:
+            for name, parameter in model.named_parameters():
+                parameter.requires_grad_(name.startswith("output."))
+        return model
+
+    def loss(
+        self, model: Model, plan: ClassifyPlan
+    ) -> Callable[[RowBatch], tuple[Tensor, Tensor, int]]:
+        """Cross-entropy of the label, while some tokens are hidden; and that of these tokens."""
+        bert, device = cast(Bert, model), next(model.parameters()).device
+        framing, pad = Framing.of(self.tokenizer), plan.model.pad
+        kept = torch.tensor([framing.first, framing.last, pad], device=device)
+        unknown = self.tokenizer.unk
+
+        def loss(batch: RowBatch) -> tuple[Tensor, Tensor, int]:
+            batch = batch.to(device)
+            tokens, labels = batch.tokens, batch.labels[:, 0]
+            if plan.word_dropout:
+                is_drawn = torch.rand(tokens.shape, device=device) < plan.word_dropout
+                tokens = tokens.where(torch.isin(tokens, kept) | ~is_drawn, unknown)
+            # A body that is not trained stays as it is used: without dropout.
+            x = bert.train(plan.is_body_trained).read(tokens)
+            logits = bert.label(x, tokens).float()
+            total = F.cross_entropy(logits, labels, reduction="sum", label_smoothing=plan.smoothing)
+            plain = F.cross_entropy(logits.detach(), labels, reduction="sum")
+            is_hidden = tokens != batch.tokens
+            if plan.gap_weight and (n_hidden := int(is_hidden.sum())):
+                gaps, _ = smoothed_loss(x, bert.embedding.weight, batch.tokens, is_hidden)
+                total = total + plan.gap_weight * len(labels) / n_hidden * gaps
+            return total, plain, len(labels)
+
+        return loss
+
+    def validate(self, model: Model, plan: ClassifyPlan) -> dict[str, Any]:
+        """The share of validation texts whose label is right, and some of them to look at."""
+        start = time.perf_counter()
+        bert, labels = cast(Bert, model), self.corpus.labels
+        logits = label_logits(bert, self.validated)
+        truth = torch.tensor([row.labels[0] for row in self.validated])
+        accuracy = 100 * float((logits.argmax(-1) == truth).float().mean())
+        classifier = Classifier(bert, self.tokenizer, {"labels": labels, "plan": plan.to_dict()})
+        answers = classifier([each.text for each in self.samples])
+        return {
+            "score": accuracy,
+            "measure": "accuracy",
+            "told": f"accuracy {accuracy:.2f}",
+            "loss": float(F.cross_entropy(logits, truth)),
+            "samples": [
+                {"source": each.text, "reference": each.label, "answer": answer.label}
+                for each, answer in zip(self.samples, answers, strict=True)
+            ],
+            "seconds": time.perf_counter() - start,
+        }
+
+
+def _take_over(model: Bert, given: Bert) -> None:
+    """Put all weights of a given model into another with a head of its own."""
+    theirs = dict(given.named_parameters())
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if not name.startswith("output.") and name in theirs:
+                parameter.copy_(theirs[name])
+
+
+def _spread(some: Sequence[Any], n: int) -> list[Any]:
+    """At most n of them, from all over."""
+    return list(some[:: -(-len(some) // n)])[:n] if some else []
