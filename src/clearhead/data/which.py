@@ -1,4 +1,7 @@
-"""The data says which task it is for: pairs are translated, plain texts are continued."""
+"""The data says which task it is for: pairs are translated, plain texts are continued.
+
+Pairs whose second side says the first in short are for summarising.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,11 +9,12 @@ from typing import Final, Literal
 
 from clearhead.data.encoding import detect_encoding, read_head
 from clearhead.data.readers import TABLES
+from clearhead.data.summaries import looks_like_summaries
 
 __all__ = ["TASKS", "Task", "which_task"]
 
-Task = Literal["translate", "generate"]
-TASKS: Final[tuple[Task, ...]] = ("translate", "generate")
+Task = Literal["translate", "generate", "summarise"]
+TASKS: Final[tuple[Task, ...]] = ("translate", "generate", "summarise")
 N_LOOKED_AT = 200
 
 
@@ -20,6 +24,8 @@ def which_task(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
     Columns, tables and catalogues, and two text files whose lines belong together are pairs. A
     folder, or a text file without columns, is text.
     """
+    if looks_like_summaries(paths, columns):
+        return "summarise"
     if columns is not None or len(paths) != 1:
         is_folder = any(path.is_dir() for path in paths)
         return (
