@@ -157,9 +157,7 @@ def _json_records(path: Path, codec: str) -> Iterator[tuple[int, Any]]:
             raise InputError(f"line {line:,} of {path} is JSON nested too deeply") from None
 
 
-def open_parquet(
-    path: Path, columns: tuple[str, str] | None, sides: Sides = SENTENCES
-) -> PairFile:
+def open_parquet(path: Path, columns: tuple[str, str] | None, sides: Sides = SENTENCES) -> PairFile:
     """Open a parquet file, if pyarrow is installed."""
     try:
         parquet = importlib.import_module("pyarrow.parquet")
