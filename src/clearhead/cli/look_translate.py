@@ -10,6 +10,7 @@ from typing import Any, Final
 from clearhead.data import Pair, open_pairs
 from clearhead.decoding import SearchLog
 from clearhead.errors import InputError
+from clearhead.models import Transformer
 from clearhead.observe import views
 from clearhead.observe.alignment import cross_attention
 from clearhead.observe.drawing import Picture
@@ -23,6 +24,9 @@ __all__ = ["VIEWS", "look"]
 
 N_READ = 5000
 """So many pairs of a file are used, to learn which words belong together."""
+
+OF_TRANSFORMERS = ("layers", "positions", "cost")
+"""Views that need to know how the model is built."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,11 @@ def look(
         raise InputError(f"--block {block} shows one head of it: give --head, too")
     given = {name: value for name, value in settings.items() if value is not None}
     translator = loaded.load(folder)
+    if view in OF_TRANSFORMERS and not isinstance(translator.model, Transformer):
+        kind = type(translator.model).__name__
+        raise InputError(
+            f"the view {view} knows the Transformer, and {folder} holds a {kind}: choose another"
+        )
     wish = _Wish(translator, texts, target, word, kind, (block, head), tuple(pairs), given)
     return VIEWS[view](wish)
 

@@ -15,7 +15,7 @@ from clearhead.errors import ClearheadError
 
 __all__ = ["SUMMARY_LIMITS", "looks_like_summaries", "open_summaries"]
 
-SUMMARY_LIMITS: Final = Limits(max_length=20_000, max_ratio=10.0, must_shorten=True)
+SUMMARY_LIMITS: Final = Limits(max_length=20_000, max_ratio=30.0, must_shorten=True)
 """Texts are longer than sentences, and how much shorter a summary is differs from text to text."""
 FORMATS = (".tsv", ".csv", ".jsonl", ".json", ".parquet", ".txt")
 SURE = {"summary", "tldr", "highlights", "headline"}

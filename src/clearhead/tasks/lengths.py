@@ -22,21 +22,23 @@ SOME: Final = 10
 """So many tokens are always allowed: the lengths of short sentences say little about each other."""
 
 
-def describe_lengths(shards: "Shards", n_pairs: int) -> dict[str, int | float]:
+def describe_lengths(
+    shards: "Shards", n_pairs: int, *, with_targets: bool = False
+) -> dict[str, int | float]:
     """Lengths of the first pairs in tokens, for the card; copies in other pieces come after them.
 
     Of the sources, 95 % are not longer than `p95`, and none than `longest`. Of the targets, 99.9 %
-    are not longer than `ratio` times their source and 10 tokens; and than `target`, whatever their
-    source.
+    are not longer than `ratio` times their source and 10 tokens; nor than `target` tokens, which
+    is told if it is asked for.
     """
     sources, targets = shards.lengths[:n_pairs, 0], shards.lengths[:n_pairs, 1]
     ratio = np.percentile((targets - SOME) / np.maximum(sources, 1), 99.9)
-    return {
+    described = {
         "p95": int(np.percentile(sources, 95)),
         "longest": int(sources.max()),
         "ratio": round(max(1.0, float(ratio)), 3),
-        "target": int(np.percentile(targets, 99.9)),
     }
+    return described | ({"target": int(np.percentile(targets, 99.9))} if with_targets else {})
 
 
 def longest_in(card: dict[str, Any], usual: int = USUAL_LONGEST) -> int:

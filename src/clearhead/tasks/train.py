@@ -56,12 +56,13 @@ class PairTask:
     limits: Limits = field(default_factory=Limits)
     n_validated: int = 300
     """Validation pairs that are answered to follow the score; the loss uses all of them."""
-    has_languages: bool = True
-    """Whether the names of the two sides are languages."""
+    is_shortening: bool = False
+    """Whether both sides are of one language, and a target may be short whatever its source is."""
 
-    def about(self, corpus: Corpus, lengths: dict[str, int | float]) -> dict[str, Any]:
+    def about(self, corpus: Corpus, shards: Shards) -> dict[str, Any]:
         """What a model has to know of its data to answer."""
-        names = {"languages": list(corpus.report.names)} if self.has_languages else {}
+        names = {} if self.is_shortening else {"languages": list(corpus.report.names)}
+        lengths = describe_lengths(shards, corpus.n_pairs, with_targets=self.is_shortening)
         return {"task": self.name, **names, "data": {"lengths": lengths}}
 
 
@@ -180,17 +181,15 @@ class _Pairs(Job[Plan, Batch]):
 
     def validate(self, model: Model, plan: Plan) -> dict[str, Any]:
         """The score of some pairs, answered greedily, and the loss of all."""
-        translator = self.task.kind(cast(Transformer, model), self.tokenizer, self.about())
+        card = self.task.about(self.corpus, self.shards)
+        translator = self.task.kind(cast(Transformer, model), self.tokenizer, card)
         return _validate(self.task, translator, self.corpus.validation, plan)
-
-    def about(self) -> dict[str, Any]:
-        """The beginning of a card."""
-        return self.task.about(self.corpus, describe_lengths(self.shards, self.corpus.n_pairs))
 
 
 def _begin_card(job: _Pairs, plan: Plan, forecast: Forecast) -> dict[str, Any]:
     """What is known before the first step; how it went comes at the end."""
-    about, corpus = job.about(), job.corpus
+    corpus = job.corpus
+    about = job.task.about(corpus, job.shards)
     data = {**corpus.report.to_dict(), "fingerprint": corpus.fingerprint}
     return {
         **about,

@@ -22,7 +22,7 @@ SUMMARISE: Final = PairTask(
     evaluate_summaries,
     SUMMARY_LIMITS,
     n_validated=100,
-    has_languages=False,
+    is_shortening=True,
 )
 
 
