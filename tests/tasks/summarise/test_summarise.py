@@ -51,12 +51,15 @@ def story(seed: int) -> tuple[str, str]:
     return text, f"{name} has a {thing}"
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("stories") / "stories.tsv"
-    rows = [("text", "summary"), *(story(n) for n in range(800))]
+def write(path: Path, n_stories: int) -> Path:
+    rows = [("text", "summary"), *(story(n) for n in range(n_stories))]
     path.write_text("".join("\t".join(row) + "\n" for row in rows))
     return path
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("stories") / "stories.tsv", 800)
 
 
 @pytest.fixture(scope="module")
@@ -100,12 +103,12 @@ def test_it_is_called_like_any_model(folder: Path) -> None:
     assert seen.steps("decoder.blocks.0.cross_attention.weights")
 
 
-def test_the_same_command_goes_on(data: Path, tmp_path: Path) -> None:
+def test_the_same_command_goes_on(tmp_path: Path) -> None:
     def stop(kind: str, facts: dict[str, Any]) -> None:
         if kind == "validation":
             raise Interrupted("enough for today")
 
-    pairs = open_summaries([data])
+    pairs = open_summaries([write(tmp_path / "stories.tsv", 160)])
     whole = train_summariser(pairs, tmp_path / "whole", settings=FEW_STEPS)
     with pytest.raises(Interrupted):
         train_summariser(pairs, tmp_path / "parts", settings=FEW_STEPS, tell=stop)
