@@ -19,7 +19,7 @@ from clearhead.cli.run_options import (
 )
 from clearhead.errors import ClearheadError, nearest
 
-TASKS = ("translate", "generate", "classify")
+TASKS = ("translate", "generate", "classify", "summarise")
 """As in `data.which`, which is not imported for `--help`."""
 
 __all__ = ["main"]
@@ -178,12 +178,15 @@ def train(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
 @click.argument("text", nargs=-1)
 @run_options
 def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
-    """Translate TEXT, or continue it, with the model in FOLDER.
+    """Translate TEXT, or continue or summarise it, with the model in FOLDER.
 
     Each TEXT gives one line. Without any, each line of standard input gives exactly one line of
     output, in order; a blank line stays blank. With --n-best each gives several lines, best first.
     A line that is too long for the model is translated sentence by sentence. How many answers are
     doubtful, because they lack a number or were cut, say, is told on standard error.
+
+    A summariser gives one line for each TEXT, too; of a long one it reads the beginning, and says
+    so.
 
     A model that was trained on plain texts continues TEXT, or all of standard input, and writes as
     it goes: by default with --temperature 0.8, and 200 tokens.
@@ -193,7 +196,7 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
     from clearhead.tasks.folder import task_of
 
     task = task_of(folder)
-    if task == "translate":
+    if task in ("translate", "summarise"):
         refuse_contradictions(options)
     import_module(f"clearhead.cli.run_{task}").run_model(folder, text, **options)
 

@@ -1,4 +1,7 @@
-"""The data says which task it is for: pairs are translated, texts are continued or classified."""
+"""The data says which task it is for: pairs are translated, texts are continued or classified.
+
+Pairs whose second side says the first in short are for summarising.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,12 +11,13 @@ from clearhead.data.cells import TABLES as CELLS
 from clearhead.data.encoding import detect_encoding, read_head
 from clearhead.data.labelled import looks_like_labels
 from clearhead.data.readers import TABLES
+from clearhead.data.summaries import looks_like_summaries
 from clearhead.errors import InputError
 
 __all__ = ["TASKS", "Task", "which_task"]
 
-Task = Literal["translate", "generate", "classify"]
-TASKS: Final[tuple[Task, ...]] = ("translate", "generate", "classify")
+Task = Literal["translate", "generate", "classify", "summarise"]
+TASKS: Final[tuple[Task, ...]] = ("translate", "generate", "classify", "summarise")
 N_LOOKED_AT = 200
 
 
@@ -26,6 +30,8 @@ def which_task(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
     """
     if _hold_cells(paths) and looks_like_labels(paths, columns):
         return "classify"
+    if looks_like_summaries(paths, columns):
+        return "summarise"
     if columns is not None or len(paths) != 1:
         is_folder = any(path.is_dir() for path in paths)
         return (

@@ -60,11 +60,17 @@ class Forced:
         return logits.log_softmax(-1).gather(1, chosen)[:, 0]
 
 
-def force(model: Transformer, tokenizer: AnyTokenizer, source: str, target: str) -> Forced:
-    """Make a pair of texts ready to be looked at."""
+def force(
+    model: Transformer,
+    tokenizer: AnyTokenizer,
+    source: str,
+    target: str,
+    max_source: int | None = None,
+) -> Forced:
+    """Make a pair of texts ready to be looked at; of the source, at most `max_source` tokens."""
     if not source.strip() or not target.strip():
         raise InputError("both the source and the target need at least one word")
-    read = [*tokenizer.encode(source), tokenizer.eos]
+    read = [*tokenizer.encode(source)[:max_source], tokenizer.eos]
     written = [*tokenizer.encode(target), tokenizer.eos]
     names = tokenizer.tokens(read), tokenizer.tokens(written)
     return Forced(model, read, written, tokenizer.bos, *names, tokenizer.tokens)

@@ -35,6 +35,7 @@ TITLES = {
     "translate": "Translator",
     "generate": "Continuing texts",
     "classify": "Classifier",
+    "summarise": "Summariser",
 }
 """Task → what such a model is called."""
 COPYING = " of copying the source"
