@@ -41,7 +41,14 @@ LABELS = {
     "model.block.dropout": ("dropout", "{}"),
     "subword_dropout": ("merges left out", "{}"),
     "n_copies": ("each pair", "{} times"),
+    "reading.n_window": ("a window", "{} tokens"),
+    "reading.n_overlap": ("windows share", "{} tokens"),
+    "reading.n_question": ("a question", "{} tokens at most"),
+    "reading.n_longest": ("an answer", "{} tokens at most"),
+    "reading.n_hints": ("words in common", "{} degrees"),
+    "reading.has_refusals": ("may refuse", "{}"),
     "smoothing": ("label smoothing", "{}"),
+    "is_body_trained": ("given model is trained", "{}"),
     "training.n_steps": ("length", "{} steps at most"),
     "training.validate_every": ("validation", "every {} steps"),
     "training.patience": ("stops early after", "{} validations without gain"),
@@ -63,9 +70,14 @@ GROUPS = {
         "n_batch_tokens",
         "subword_dropout",
         "n_copies",
+        *(key for key in LABELS if key.startswith("reading.")),
     ),
     "model": tuple(key for key in LABELS if key.startswith("model.")),
-    "training": ("smoothing", *(key for key in LABELS if key.startswith("training."))),
+    "training": (
+        "smoothing",
+        "is_body_trained",
+        *(key for key in LABELS if key.startswith("training.")),
+    ),
 }
 PARTS = ("source", "reference", "answer")
 STYLES = {"source": "", "reference": "dim", "answer": "cyan"}

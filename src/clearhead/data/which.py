@@ -1,16 +1,17 @@
-"""The data says which task it is for: pairs are translated, plain texts are continued."""
+"""The data says which task it is for: pairs, plain texts, questions on texts."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
 from clearhead.data.encoding import detect_encoding, read_head
+from clearhead.data.question_files import looks_like_questions
 from clearhead.data.readers import TABLES
 
 __all__ = ["TASKS", "Task", "which_task"]
 
-Task = Literal["translate", "generate"]
-TASKS: Final[tuple[Task, ...]] = ("translate", "generate")
+Task = Literal["translate", "generate", "answer"]
+TASKS: Final[tuple[Task, ...]] = ("translate", "generate", "answer")
 N_LOOKED_AT = 200
 
 
@@ -18,8 +19,10 @@ def which_task(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
     """What such files are for.
 
     Columns, tables and catalogues, and two text files whose lines belong together are pairs. A
-    folder, or a text file without columns, is text.
+    folder, or a text file without columns, is text. Questions on texts are known by their fields.
     """
+    if looks_like_questions(paths, columns):
+        return "answer"
     if columns is not None or len(paths) != 1:
         is_folder = any(path.is_dir() for path in paths)
         return (

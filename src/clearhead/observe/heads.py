@@ -14,7 +14,7 @@ from clearhead.observe.forced import Forced
 from clearhead.observe.lexicon import Lexicon
 from clearhead.observe.watch import watch
 
-__all__ = ["PLACES", "Head", "Kind", "head_statistics"]
+__all__ = ["PLACES", "Head", "Kind", "describe_heads", "head_statistics"]
 
 Kind = Literal["encoder", "decoder", "cross"]
 _Facts = tuple[float, float, float, float, float, float]
@@ -90,6 +90,15 @@ def head_statistics(
             alignment = aligned[block][head] if aligned and kind == "cross" else None
             heads.append(Head(kind, block, head, *cast(_Facts, tuple(row)), alignment, effect))
     return heads
+
+
+def describe_heads(kind: Kind, tables: Sequence[Tensor]) -> list[Head]:
+    """All heads from their weights on one text, a table (head, query, key) for each block."""
+    return [
+        Head(kind, block, head, *cast(_Facts, tuple(row)))
+        for block, weights in enumerate(tables)
+        for head, row in enumerate(_facts(weights).tolist())
+    ]
 
 
 def _facts(weights: Tensor) -> Tensor:

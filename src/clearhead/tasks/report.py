@@ -34,6 +34,7 @@ N_SKIPPED = 20
 TITLES = {
     "translate": "Translator",
     "generate": "Continuing texts",
+    "answer": "Answering questions",
 }
 """Task → what such a model is called."""
 COPYING = " of copying the source"

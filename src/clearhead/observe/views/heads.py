@@ -14,7 +14,10 @@ from clearhead.observe.heads import PLACES, Head, Kind, head_statistics
 from clearhead.observe.names import name_pieces
 from clearhead.observe.watch import watch
 
-__all__ = ["head_view", "heads_view"]
+__all__ = ["draw_head", "draw_heads", "head_view", "heads_view"]
+
+Tables = Sequence[Sequence[NDArray[np.floating]]]
+"""The weights of each head of each block."""
 
 MOST: Final = 24
 """So many tokens are listed above the picture."""
@@ -25,10 +28,16 @@ def heads_view(
     pair: Forced, kind: Kind = "cross", described: Sequence[Head] = (), why: str = ""
 ) -> Picture:
     """All heads of a kind, with what they do: on this pair, or as `described` on other ones."""
-    tables = _tables(pair, kind)
-    facts = {(h.block, h.head): h for h in described or head_statistics([pair]) if h.kind == kind}
+    facts = [head for head in described or head_statistics([pair]) if head.kind == kind]
+    return draw_heads(_tables(pair, kind), kind, facts, _axes(pair, kind)[1], why)
+
+
+def draw_heads(
+    tables: Tables, kind: Kind, described: Sequence[Head], reads: Sequence[str], why: str = ""
+) -> Picture:
+    """A small picture of each head, and what it does; `reads` names the keys."""
+    facts = {(head.block, head.head): head for head in described}
     title = f"All heads: {LABELS[kind]}"
-    _, reads = _axes(pair, kind)
     where = f", {why}" if why else ""
     note = f"e is the entropy, m the mean largest weight{where}"
     if len(reads) <= MOST:
@@ -52,14 +61,21 @@ def heads_view(
 
 def head_view(pair: Forced, kind: Kind, block: int, head: int) -> Picture:
     """One head, position by position."""
-    tables = _tables(pair, kind)
+    return draw_head(_tables(pair, kind), kind, (block, head), _axes(pair, kind))
+
+
+def draw_head(
+    tables: Tables, kind: Kind, place: tuple[int, int], axes: tuple[Sequence[str], Sequence[str]]
+) -> Picture:
+    """One head, by its block and number, with the names of its queries and keys."""
+    block, head = place
     if not (0 <= block < len(tables) and 0 <= head < len(tables[0])):
         raise InputError(
             f"there is no head {head} in block {block}: {LABELS[kind]} has blocks 0 to "
             f"{len(tables) - 1} with heads 0 to {len(tables[0]) - 1}"
         )
     weights = tables[block][head].tolist()
-    queries, keys = _axes(pair, kind)
+    queries, keys = axes
     title = f"One head: {LABELS[kind]}, block {block}, head {head}"
     note = f"{PLACES[kind].format(block)}; each row sums to 1"
     return Picture(
