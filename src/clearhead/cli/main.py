@@ -176,6 +176,9 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
 
     A model that was trained on plain texts continues TEXT, or all of standard input, and writes as
     it goes: by default with --temperature 0.8, and 200 tokens.
+
+    A model that answers questions takes two of them, QUESTION and the text with its answer, or
+    lines with a tab between both; it gives the answer and its probability.
     """
     from clearhead.tasks.folder import task_of
 
@@ -254,7 +257,8 @@ def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
     align: which source word each target word reads. heads: all heads at a glance. tree: what beam
     search followed and gave up. steps: the candidates of each step. layers: what the decoder would
     write after each block. words: one word in several sentences. positions: the vectors of
-    positions. norms: how large vectors are. cost: parameters, operations and cache.
+    positions. norms: how large vectors are. cost: parameters, operations and cache. span: where an
+    answer begins and ends, for QUESTION and the text with its answer.
     """
     refuse_idle_settings(options)
     from clearhead.cli.look import show_look

@@ -1,4 +1,4 @@
-"""A toy: who does what work, as questions on texts of a few sentences."""
+"""A toy: who does what work, as questions on texts of two to eight sentences."""
 
 import json
 import random
@@ -12,7 +12,7 @@ WORKS = ("baker", "tailor", "pilot", "nurse", "cook", "judge", "miner", "poet", 
 SETTINGS: dict[str, Any] = {
     "model.dropout": 0.0, "model.attention_dropout": 0.0, "model.d_model": 32, "model.d_ff": 64,
     "n_batch_tokens": 1024, "training.n_steps": 60, "training.validate_every": 30,
-    "training.lr": 0.01, "reading.n_window": 64, "reading.n_overlap": 20, "reading.n_question": 20,
+    "training.lr": 0.01, "reading.n_window": 40, "reading.n_overlap": 12, "reading.n_question": 12,
 }  # fmt: skip
 
 
@@ -21,7 +21,7 @@ def toy_questions(n_contexts: int, seed: int = 0, share_without: float = 0.0) ->
     draw = random.Random(seed)
     paragraphs = []
     for _ in range(n_contexts):
-        *people, stranger = draw.sample(NAMES, 4)
+        *people, stranger = draw.sample(NAMES, draw.randint(3, 9))
         context = ""
         qas: list[dict[str, Any]] = []
         for name in people:

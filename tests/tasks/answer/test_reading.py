@@ -70,7 +70,9 @@ def test_hints_tell_what_the_question_shares() -> None:
     assert set(read("the cat sat", ReadingConfig()).rows[0].segments or ()) == {0, 1}
 
 
-def brute(found: Read, tables: list[np.ndarray], n_longest: int) -> dict[tuple[int, int], float]:
+def brute(
+    found: Read, tables: list[np.ndarray], n_longest: int, lengths: list[float]
+) -> dict[tuple[int, int], float]:
     """All spans of all windows, one by one."""
     best: dict[tuple[int, int], float] = {}
     blank = [a >= b for a, b in zip(found.placed.starts, found.placed.ends, strict=True)]
@@ -83,6 +85,7 @@ def brute(found: Read, tables: list[np.ndarray], n_longest: int) -> dict[tuple[i
                 value = (
                     tables[window][found.n_before + i, 0] + tables[window][found.n_before + j, 1]
                 )
+                value += np.log(lengths[j - i])
                 key = begin + i, begin + j
                 best[key] = max(best.get(key, -np.inf), value)
     return best
@@ -97,8 +100,9 @@ def test_spans_are_those_of_a_slow_search(has_refusals: bool) -> None:
     assert len(found.rows) > 2
     draw = np.random.default_rng(0)
     tables = [draw.normal(size=(len(row.tokens), 2)) * 3 for row in found.rows]
-    spans = find_spans(found, tables, config)
-    expected = brute(found, tables, config.n_longest)
+    lengths = [0.4, 0.3, 0.1, 0.15, 0.05]
+    spans = find_spans(found, tables, config, lengths)
+    expected = brute(found, tables, config.n_longest, lengths)
     refusal = min(float(table[0].sum()) for table in tables)
     total = sum(np.exp(value) for value in expected.values()) + has_refusals * np.exp(refusal)
     assert spans.refusal == pytest.approx(has_refusals * np.exp(refusal) / total)

@@ -84,8 +84,9 @@ class Answerer(_Base):
                 raise InputError("both the question and the context need at least one word")
         reads = Reader(self.tokenizer, self.reading).read(pairs)
         logits = iter(score_rows(self.model, [row for read in reads for row in read.rows]))
+        lengths = self.card.get("lengths") or ()
         for read in reads:
-            yield read, find_spans(read, [next(logits) for _ in read.rows], self.reading)
+            yield read, find_spans(read, [next(logits) for _ in read.rows], self.reading, lengths)
 
     @property
     def reading(self) -> ReadingConfig:

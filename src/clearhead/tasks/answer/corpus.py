@@ -16,7 +16,7 @@ from clearhead.tasks.answer.reading import Reader
 from clearhead.tasks.job import Tell
 from clearhead.text import Tokenizer
 
-__all__ = ["QuestionCorpus", "label_rows", "learn_tokens", "survey_questions"]
+__all__ = ["QuestionCorpus", "count_lengths", "label_rows", "learn_tokens", "survey_questions"]
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,17 @@ def label_rows(reader: Reader, questions: Sequence[Question]) -> list[Row]:
         for each, read in zip(questions, reads, strict=True)
         for row in reader.label(read, _usual(each.answers))
     ]
+
+
+def count_lengths(rows: Sequence[Row], n_longest: int) -> list[float]:
+    """Which share of answers has one token, two, and so on; none is impossible.
+
+    >>> count_lengths([Row([1, 7, 2, 8, 8, 2], (3, 3)), Row([1, 7, 2, 8, 8, 2], (3, 4))], 2)
+    [0.5, 0.5]
+    """
+    counts = Counter(row.labels[1] - row.labels[0] for row in rows if row.labels[0])
+    n = sum(counts[more] for more in range(n_longest)) + n_longest
+    return [(counts[more] + 1) / n for more in range(n_longest)]
 
 
 def _usual(answers: Sequence[Span]) -> Span | None:

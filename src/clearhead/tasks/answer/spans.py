@@ -1,7 +1,12 @@
 """What a model says of every position → the best spans, over all windows of a context.
 
+    log p(i … j) = start_i + end_j + log share of answers of that length + constant
+
 A span is worth what its first token says of starts and its last one of ends (Devlin et al. 2019,
 §4.2). Windows overlap: the better of two values of a span counts.
+
+Departs: both ends are guessed apart from each other, and a model that is unsure of both would take
+long spans; so it counts how many answers of the training data are as long, if that is known.
 """
 
 from collections.abc import Sequence
@@ -63,8 +68,16 @@ def score_rows(model: Bert, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
     return [found[place] for place in range(len(rows))]
 
 
-def find_spans(read: Read, logits: Sequence[NDArray[np.float64]], config: ReadingConfig) -> Spans:
-    """All spans of a context that may be an answer; `logits` are those of its windows."""
+def find_spans(
+    read: Read,
+    logits: Sequence[NDArray[np.float64]],
+    config: ReadingConfig,
+    lengths: Sequence[float] = (),
+) -> Spans:
+    """All spans of a context that may be an answer; `logits` are those of its windows.
+
+    `lengths` are the shares of answers with one token, two, and so on.
+    """
     n = len(read.placed.tokens)
     scores = np.full((n, min(n, config.n_longest)), -np.inf)
     refusal = np.inf
@@ -75,6 +88,8 @@ def find_spans(read: Read, logits: Sequence[NDArray[np.float64]], config: Readin
             values = inside[: len(inside) - more, 0] + inside[more:, 1]
             place = slice(begin, begin + len(values))
             scores[place, more] = np.maximum(scores[place, more], values)
+    if lengths:
+        scores += np.log(lengths[: scores.shape[1]])
     _leave_out_blanks(scores, read)
     refusal = refusal if config.has_refusals else -np.inf
     largest = max(refusal, float(scores.max()))

@@ -20,6 +20,7 @@ from clearhead.models import Bert, Model
 from clearhead.tasks.answer.answerer import Answerer
 from clearhead.tasks.answer.corpus import (
     QuestionCorpus,
+    count_lengths,
     label_rows,
     learn_tokens,
     survey_questions,
@@ -48,6 +49,8 @@ SOME = QuestionFacts(1000, 1_000_000)
 N_VALIDATED = 500
 """Validation questions that are followed in training."""
 N_SAMPLES = 3
+N_SEEN = 60
+"""Characters of a context that are shown with a sample."""
 N_SHOWN = 12
 """Test questions in the report."""
 
@@ -95,6 +98,7 @@ def train_answerer(
         "forecast": asdict(result.forecast),
         "training": asdict(result.outcome),
     }
+    card["lengths"] = job.lengths
     if start is not None:
         card["began_with"] = str(start)
     answerer = Answerer(model, job.tokenizer, card)
@@ -143,6 +147,7 @@ class _Answering(Job[AnswerPlan, RowBatch]):
         self.tokenizer: AnyTokenizer
         self.rows: list[Row] = []
         self.validated: list[Row] = []
+        self.lengths: list[float] = []
         has_refusals = any(not each.answers for each in corpus.train)
         self.facts = QuestionFacts(len(corpus.train), corpus.n_characters, has_refusals)
 
@@ -176,6 +181,7 @@ class _Answering(Job[AnswerPlan, RowBatch]):
             self.tokenizer = self.encoder.tokenizer
         reader = Reader(self.tokenizer, plan.reading)
         self.rows = label_rows(reader, self.corpus.train)
+        self.lengths = count_lengths(self.rows, plan.reading.n_longest)
         self.validated = label_rows(reader, self.corpus.validation[:N_VALIDATED])
 
     def batches(self, plan: AnswerPlan) -> BatchesOf[RowBatch]:
@@ -212,7 +218,7 @@ class _Answering(Job[AnswerPlan, RowBatch]):
         start = time.perf_counter()
         questions = self.corpus.validation[:N_VALIDATED]
         bert, device = cast(Bert, model), next(model.parameters()).device
-        answerer = Answerer(bert, self.tokenizer, {"plan": plan.to_dict()})
+        answerer = Answerer(bert, self.tokenizer, {"plan": plan.to_dict(), "lengths": self.lengths})
         marks = mark(questions, _answers(answerer, questions))
         batches = RowBatches(self.validated, plan.n_batch_tokens, plan.model.pad)
         nats = torch.cat([_nats(bert, b.to(device)).cpu() for b in batches.in_length_order()])
@@ -223,7 +229,7 @@ class _Answering(Job[AnswerPlan, RowBatch]):
             "loss": float(nats.mean()),
             "samples": [
                 {
-                    "source": each.question.question,
+                    "source": f"{each.question.question} ({each.question.context[:N_SEEN]}…)",
                     "reference": " / ".join(_references(each.question)) or "–",
                     "answer": each.answer or "–",
                 }
