@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 from clearhead.cli.live_words import LABELS, crop, plan_lines, sample_lines
+from clearhead.tasks.answer.plan import QuestionFacts
+from clearhead.tasks.answer.plan import make_plan as plan_for_questions
+from clearhead.tasks.classify.plan import LabelFacts
+from clearhead.tasks.classify.plan import make_plan as plan_for_labels
 from clearhead.tasks.generate.plan import TextFacts
 from clearhead.tasks.generate.plan import make_plan as plan_for_texts
 from clearhead.tasks.plan import Facts
@@ -24,6 +28,8 @@ def test_every_setting_of_a_run_is_in_the_plan() -> None:
         make_plan(),
         plan_for_texts(TextFacts(1_000_000))[0],
         make_summary_plan(Facts(2000, 2_000_000))[0],
+        plan_for_questions(QuestionFacts(7000, 1_000_000))[0],
+        plan_for_labels(LabelFacts(5000, 6, 300_000, 100))[0],
     ]
     told: set[str] = set()
     for plan in plans:

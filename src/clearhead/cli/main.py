@@ -19,7 +19,7 @@ from clearhead.cli.run_options import (
 )
 from clearhead.errors import ClearheadError, nearest
 
-TASKS = ("translate", "generate", "classify", "summarise")
+TASKS = ("translate", "generate", "classify", "summarise", "answer")
 """As in `data.which`, which is not imported for `--help`."""
 
 __all__ = ["main"]
@@ -95,6 +95,7 @@ LOOKS = (
     "positions",
     "norms",
     "cost",
+    "span",
 )
 
 
@@ -192,6 +193,9 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
     it goes: by default with --temperature 0.8, and 200 tokens.
 
     A classifier prints the label of each TEXT and its probability, with a tab between them.
+
+    A model that answers questions takes two of them, QUESTION and the text with its answer, or
+    lines with a tab between both; it gives the answer and its probability.
     """
     from clearhead.tasks.folder import task_of
 
@@ -272,8 +276,9 @@ def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
     write after each block. words: one word in several sentences. positions: the vectors of
     positions. norms: how large vectors are. cost: parameters, operations and cache.
 
-    Of a classifier, label: which tokens speak for its label, or for that of --target; and heads,
-    cost.
+    Of a classifier, label: which tokens speak for its label, or for that of --target. Of a model
+    that answers questions, span: where an answer begins and ends, for QUESTION and the text with
+    its answer. Both have heads and cost, too.
     """
     refuse_idle_settings(options)
     from clearhead.cli.look import show_look

@@ -1,6 +1,7 @@
 """The data says which task it is for: pairs are translated, texts are continued or classified.
 
-Pairs whose second side says the first in short are for summarising.
+Pairs whose second side says the first in short are for summarising; questions on texts have fields
+of their own.
 """
 
 from collections.abc import Sequence
@@ -10,14 +11,15 @@ from typing import Final, Literal
 from clearhead.data.cells import TABLES as CELLS
 from clearhead.data.encoding import detect_encoding, read_head
 from clearhead.data.labelled import looks_like_labels
+from clearhead.data.question_files import looks_like_questions
 from clearhead.data.readers import TABLES
 from clearhead.data.summaries import looks_like_summaries
 from clearhead.errors import InputError
 
 __all__ = ["TASKS", "Task", "which_task"]
 
-Task = Literal["translate", "generate", "classify", "summarise"]
-TASKS: Final[tuple[Task, ...]] = ("translate", "generate", "classify", "summarise")
+Task = Literal["translate", "generate", "classify", "summarise", "answer"]
+TASKS: Final[tuple[Task, ...]] = ("translate", "generate", "classify", "summarise", "answer")
 N_LOOKED_AT = 200
 
 
@@ -26,8 +28,10 @@ def which_task(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
 
     Columns, tables and catalogues, and two text files whose lines belong together are pairs. A
     folder, or a text file without columns, is text. A column of texts beside one of few values
-    are texts with labels.
+    are texts with labels. Questions on texts are known by their fields.
     """
+    if looks_like_questions(paths, columns):
+        return "answer"
     if _hold_cells(paths) and looks_like_labels(paths, columns):
         return "classify"
     if looks_like_summaries(paths, columns):

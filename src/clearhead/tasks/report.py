@@ -36,6 +36,7 @@ TITLES = {
     "generate": "Continuing texts",
     "classify": "Classifier",
     "summarise": "Summariser",
+    "answer": "Answering questions",
 }
 """Task → what such a model is called."""
 COPYING = " of copying the source"
