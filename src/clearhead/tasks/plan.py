@@ -1,5 +1,6 @@
 """The plan: what is going to be trained, for how long, and why, before anything is started."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ __all__ = [
     "Forecast",
     "Plan",
     "Speed",
+    "fit_steps",
     "make_plan",
     "smaller_size",
     "usual_size",
@@ -140,19 +142,10 @@ def make_plan(
     n_epochs = min(100.0, max(5.0, 1_800_000 / facts.n_pairs))
     n_batches = facts.n_batches or 1
     n_steps = round(n_batches * n_epochs)
-    if "training.n_steps" in settings:
-        given = TrainingConfig().override({"n_steps": settings["training.n_steps"]})
-        n_steps = given.n_steps
-    elif speed is not None:
-        reasons["training.precision"] = speed.reason
-        n_possible = max(10, int((seconds or USUAL_SECONDS) / speed.seconds_per_step))
-        if seconds is not None or n_steps > n_possible:
-            n_steps = n_possible
-            asked = "as asked" if seconds is not None else "give --time for more"
-            minutes = (seconds or USUAL_SECONDS) / 60
-            reasons["time"] = f"{n_steps:,} steps fit into {minutes:g} minutes ({asked})"
-        else:
-            reasons["time"] = f"after {n_epochs:.0f} epochs such data has little more to give"
+    n_steps, told = fit_steps(n_steps, seconds, USUAL_SECONDS, speed, settings)
+    reasons |= told
+    if speed is not None and "time" not in reasons and "training.n_steps" not in settings:
+        reasons["time"] = f"after {n_epochs:.0f} epochs such data has little more to give"
     plan = Plan(
         n_vocabulary=n_vocabulary,
         n_batch_tokens=n_batch_tokens,
@@ -208,3 +201,29 @@ def validate_every(n_steps: int, speed: Speed | None) -> int:
     """Forty times in a run, but not more than once in half a minute; at least four times."""
     half_minute = 30 / speed.seconds_per_step if speed else 1
     return max(1, min(int(max(n_steps / 40, half_minute)), n_steps // 4))
+
+
+def fit_steps(
+    n_steps: int,
+    seconds: float | None,
+    usual_seconds: float,
+    speed: Speed | None,
+    settings: Mapping[str, Any],
+) -> tuple[int, dict[str, str]]:
+    """How many of some steps fit into the time, unless their number is set; and why.
+
+    All the time is used if it was asked for, and else only what the steps need.
+    """
+    if "training.n_steps" in settings:
+        set_by_hand = {"n_steps": settings["training.n_steps"]}
+        return TrainingConfig().override(set_by_hand).n_steps, {}
+    if speed is None:
+        return n_steps, {}
+    reasons = {"training.precision": speed.reason}
+    allowed = seconds or usual_seconds
+    n_possible = max(10, int(allowed / speed.seconds_per_step))
+    if seconds is not None or n_steps > n_possible:
+        n_steps = n_possible
+        asked = "as asked" if seconds is not None else "give --time for more"
+        reasons["time"] = f"{n_steps:,} steps fit into {allowed / 60:g} minutes ({asked})"
+    return n_steps, reasons
