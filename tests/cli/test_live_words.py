@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from clearhead.cli.live_words import LABELS, crop, plan_lines, sample_lines
+from clearhead.tasks.fill.plan import FillFacts
+from clearhead.tasks.fill.plan import make_plan as plan_for_gaps
 from clearhead.tasks.generate.plan import TextFacts
 from clearhead.tasks.generate.plan import make_plan as plan_for_texts
 from tests.cli.told_run import FORECAST, HINDI, SAMPLES, make_plan, n_cells
@@ -19,6 +21,7 @@ def test_a_long_reason_is_broken_on_a_terminal_only() -> None:
 
 def test_every_setting_of_a_run_is_in_the_plan() -> None:
     plans: list[Any] = [make_plan(), plan_for_texts(TextFacts(1_000_000))[0]]
+    plans.append(plan_for_gaps(FillFacts(1_000_000))[0])
     told: set[str] = set()
     for plan in plans:
         text = "\n".join(line.plain for line in plan_lines(plan, FORECAST))

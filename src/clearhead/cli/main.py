@@ -19,7 +19,7 @@ from clearhead.cli.run_options import (
 )
 from clearhead.errors import ClearheadError, nearest
 
-TASKS = ("translate", "generate")
+TASKS = ("translate", "generate", "fill")
 """As in `data.which`, which is not imported for `--help`."""
 
 __all__ = ["main"]
@@ -84,7 +84,7 @@ TASK = click.option(
 )
 
 FORMATS = ("clearhead", "transformers", "ctranslate2", "gguf")
-LOOKS = ("align", "heads", "tree", "steps", "layers", "words", "positions", "norms", "cost")
+LOOKS = ("align", "gaps", "heads", "tree", "steps", "layers", "words", "positions", "norms", "cost")
 
 
 def _held_out(name: str, purpose: str) -> Callable[[Verb], Verb]:
@@ -167,7 +167,7 @@ def train(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
 @click.argument("text", nargs=-1)
 @run_options
 def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
-    """Translate TEXT, or continue it, with the model in FOLDER.
+    """Translate TEXT, continue it, or fill its gaps, with the model in FOLDER.
 
     Each TEXT gives one line. Without any, each line of standard input gives exactly one line of
     output, in order; a blank line stays blank. With --n-best each gives several lines, best first.
@@ -176,6 +176,9 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
 
     A model that was trained on plain texts continues TEXT, or all of standard input, and writes as
     it goes: by default with --temperature 0.8, and 200 tokens.
+
+    A model that fills gaps writes TEXT with a word for each <mask> in it; --n-best gives more ways
+    to fill them, and --json the candidates of each gap.
     """
     from clearhead.tasks.folder import task_of
 
@@ -220,7 +223,7 @@ def show(folder: Path, as_json: bool) -> None:
 @click.option(
     "--view",
     type=click.Choice(LOOKS),
-    help="What to look at.  [default: align for translators]",
+    help="What to look at.  [default: align for translators, gaps for what fills them]",
 )
 @click.option(
     "--out",
@@ -249,12 +252,13 @@ def show(folder: Path, as_json: bool) -> None:
 )
 @choosing_options
 def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
-    """Look inside the model in FOLDER while it translates TEXT.
+    """Look inside the model in FOLDER while it works on TEXT.
 
-    align: which source word each target word reads. heads: all heads at a glance. tree: what beam
-    search followed and gave up. steps: the candidates of each step. layers: what the decoder would
-    write after each block. words: one word in several sentences. positions: the vectors of
-    positions. norms: how large vectors are. cost: parameters, operations and cache.
+    align: which source word each target word reads. gaps: what could stand in each gap. heads: all
+    heads at a glance. tree: what beam search followed and gave up. steps: the candidates of each
+    step. layers: what the model would write after each block. words: one word in several sentences.
+    positions: the vectors of positions. norms: how large vectors are. cost: parameters, operations
+    and cache.
     """
     refuse_idle_settings(options)
     from clearhead.cli.look import show_look

@@ -9,8 +9,8 @@ from clearhead.data.readers import TABLES
 
 __all__ = ["TASKS", "Task", "which_task"]
 
-Task = Literal["translate", "generate"]
-TASKS: Final[tuple[Task, ...]] = ("translate", "generate")
+Task = Literal["translate", "generate", "fill"]
+TASKS: Final[tuple[Task, ...]] = ("translate", "generate", "fill")
 N_LOOKED_AT = 200
 
 
@@ -18,7 +18,8 @@ def which_task(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
     """What such files are for.
 
     Columns, tables and catalogues, and two text files whose lines belong together are pairs. A
-    folder, or a text file without columns, is text.
+    folder, or a text file without columns, is text, and text is continued. Filling gaps in it must
+    be asked for.
     """
     if columns is not None or len(paths) != 1:
         is_folder = any(path.is_dir() for path in paths)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from clearhead.config import TransformerConfig
 from clearhead.config.block import GATED
-from clearhead.models import Transformer
+from clearhead.models import Bert, Model, Transformer
 
-__all__ = ["Cost", "costs"]
+__all__ = ["Cost", "costs", "reading_costs"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,22 @@ def costs(model: Transformer, n_source: int, n_target: int) -> list[Cost]:
     ]
 
 
-def _count(model: Transformer, part: str) -> int:
+def reading_costs(model: Bert, n_tokens: int, n_scored: int = 0) -> list[Cost]:
+    """All parts of an encoder by itself, for one text; some of its tokens get scores of all tokens.
+
+    The scores of a label or a span are too small to count.
+    """
+    config = model.config
+    d = config.d_model
+    each = 2 * d * (4 * d + 2 * config.d_ff + 2 * n_tokens)
+    parts = [f"encoder.blocks.{n}" for n in range(config.n_layers)]
+    found = [Cost(part, _count(model, part), n_tokens * each, 0, 0, 0) for part in parts]
+    rest = model.n_parameters - sum(cost.n_parameters for cost in found)
+    scores = n_scored * 2 * d * (d + config.n_tokens)
+    return [*found, Cost("embeddings and output", rest, scores, 0, 0, 0)]
+
+
+def _count(model: Model, part: str) -> int:
     return sum(p.numel() for p in model.get_submodule(part).parameters())
 
 

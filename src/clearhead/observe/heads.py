@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, cast
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from clearhead.errors import InputError
@@ -14,7 +15,7 @@ from clearhead.observe.forced import Forced
 from clearhead.observe.lexicon import Lexicon
 from clearhead.observe.watch import watch
 
-__all__ = ["PLACES", "Head", "Kind", "head_statistics"]
+__all__ = ["PLACES", "Head", "Kind", "describe_heads", "head_statistics"]
 
 Kind = Literal["encoder", "decoder", "cross"]
 _Facts = tuple[float, float, float, float, float, float]
@@ -90,6 +91,15 @@ def head_statistics(
             alignment = aligned[block][head] if aligned and kind == "cross" else None
             heads.append(Head(kind, block, head, *cast(_Facts, tuple(row)), alignment, effect))
     return heads
+
+
+def describe_heads(weights: Float[Tensor, "L H T S"]) -> list[Head]:
+    """All heads of an encoder, by their weights on one text."""
+    return [
+        Head("encoder", block, head, *cast(_Facts, tuple(row)))
+        for block, heads in enumerate(weights)
+        for head, row in enumerate(_facts(heads).tolist())
+    ]
 
 
 def _facts(weights: Tensor) -> Tensor:

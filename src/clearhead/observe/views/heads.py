@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 from clearhead.errors import InputError
 from clearhead.observe.drawing import Cells, Picture, blocks, columns, grid_svg, heatmap_svg
 from clearhead.observe.forced import Forced
-from clearhead.observe.heads import PLACES, Head, Kind, head_statistics
+from clearhead.observe.heads import PLACES, Head, Kind, describe_heads, head_statistics
 from clearhead.observe.names import name_pieces
+from clearhead.observe.reading import Reading
 from clearhead.observe.watch import watch
 
-__all__ = ["head_view", "heads_view"]
+__all__ = ["head_view", "heads_view", "reading_heads_view"]
+
+Tables = list[list[NDArray[np.floating]]]
 
 MOST: Final = 24
 """So many tokens are listed above the picture."""
@@ -25,10 +28,26 @@ def heads_view(
     pair: Forced, kind: Kind = "cross", described: Sequence[Head] = (), why: str = ""
 ) -> Picture:
     """All heads of a kind, with what they do: on this pair, or as `described` on other ones."""
-    tables = _tables(pair, kind)
-    facts = {(h.block, h.head): h for h in described or head_statistics([pair]) if h.kind == kind}
+    heads = [head for head in described or head_statistics([pair]) if head.kind == kind]
+    return _all_heads(_tables(pair, kind), kind, heads, _axes(pair, kind)[1], why)
+
+
+def reading_heads_view(
+    reading: Reading, block: int | None = None, head: int | None = None
+) -> Picture:
+    """All heads of an encoder by itself, or one of them, on one text."""
+    weights, names = reading.attention(), name_pieces(reading.names)
+    tables = [[each.numpy() for each in heads] for heads in weights]
+    if head is not None:
+        return _one_head(tables, "encoder", block or 0, head, (names, names))
+    return _all_heads(tables, "encoder", describe_heads(weights), names)
+
+
+def _all_heads(
+    tables: Tables, kind: Kind, described: Sequence[Head], reads: Sequence[str], why: str = ""
+) -> Picture:
+    facts = {(head.block, head.head): head for head in described}
     title = f"All heads: {LABELS[kind]}"
-    _, reads = _axes(pair, kind)
     where = f", {why}" if why else ""
     note = f"e is the entropy, m the mean largest weight{where}"
     if len(reads) <= MOST:
@@ -52,14 +71,19 @@ def heads_view(
 
 def head_view(pair: Forced, kind: Kind, block: int, head: int) -> Picture:
     """One head, position by position."""
-    tables = _tables(pair, kind)
+    return _one_head(_tables(pair, kind), kind, block, head, _axes(pair, kind))
+
+
+def _one_head(
+    tables: Tables, kind: Kind, block: int, head: int, axes: tuple[list[str], list[str]]
+) -> Picture:
     if not (0 <= block < len(tables) and 0 <= head < len(tables[0])):
         raise InputError(
             f"there is no head {head} in block {block}: {LABELS[kind]} has blocks 0 to "
             f"{len(tables) - 1} with heads 0 to {len(tables[0]) - 1}"
         )
     weights = tables[block][head].tolist()
-    queries, keys = _axes(pair, kind)
+    queries, keys = axes
     title = f"One head: {LABELS[kind]}, block {block}, head {head}"
     note = f"{PLACES[kind].format(block)}; each row sums to 1"
     return Picture(
@@ -72,7 +96,7 @@ def head_view(pair: Forced, kind: Kind, block: int, head: int) -> Picture:
 
 
 @torch.no_grad()
-def _tables(pair: Forced, kind: Kind) -> list[list[NDArray[np.floating]]]:
+def _tables(pair: Forced, kind: Kind) -> Tables:
     """The weights of each head of each block."""
     stack = pair.model.encoder if kind == "encoder" else pair.model.decoder
     names = [PLACES[kind].format(n) for n in range(len(stack.blocks))]
