@@ -11,6 +11,8 @@ from clearhead.tasks.answer.plan import QuestionFacts
 from clearhead.tasks.answer.plan import make_plan as plan_for_questions
 from clearhead.tasks.classify.plan import LabelFacts
 from clearhead.tasks.classify.plan import make_plan as plan_for_labels
+from clearhead.tasks.fill.plan import FillFacts
+from clearhead.tasks.fill.plan import make_plan as plan_for_gaps
 from clearhead.tasks.generate.plan import TextFacts
 from clearhead.tasks.generate.plan import make_plan as plan_for_texts
 from clearhead.tasks.plan import Facts
@@ -30,6 +32,7 @@ def test_every_setting_of_a_run_is_in_the_plan() -> None:
         make_summary_plan(Facts(2000, 2_000_000))[0],
         plan_for_questions(QuestionFacts(7000, 1_000_000))[0],
         plan_for_labels(LabelFacts(5000, 6, 300_000, 100))[0],
+        plan_for_gaps(FillFacts(1_000_000))[0],
     ]
     told: set[str] = set()
     for plan in plans:

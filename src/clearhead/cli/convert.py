@@ -149,6 +149,8 @@ def _task(model: Model) -> str:
     config: Config = model.config
     if is_encoder_decoder(config):
         return "translate"
+    if getattr(config, "head", None) == "fill":
+        return "fill"
     return "generate" if getattr(model, "is_causal", False) else "encode"
 
 

@@ -29,6 +29,8 @@ LABELS = {
     "n_batch_tokens": ("batch", "{} tokens at most"),
     "context": ("seen at once", "{} tokens"),
     "max_source": ("read of a text", "{} tokens at most"),
+    "hidden": ("hidden tokens", "{} of all"),
+    "has_whole_words": ("whole words hidden", "{}"),
     "model.n_encoder_layers": ("encoder", "{} layers"),
     "model.n_decoder_layers": ("decoder", "{} layers"),
     "model.n_layers": ("depth", "{} layers"),
@@ -77,6 +79,8 @@ GROUPS = {
         "n_copies",
         "word_dropout",
         *(key for key in LABELS if key.startswith("reading.")),
+        "hidden",
+        "has_whole_words",
     ),
     "model": tuple(key for key in LABELS if key.startswith("model.")),
     "training": (

@@ -12,7 +12,7 @@ from clearhead.tasks.folder import task_of
 
 __all__ = ["show_look"]
 
-LOOKED_AT = ("translate", "generate", "classify", "summarise", "answer")
+LOOKED_AT = ("translate", "generate", "classify", "summarise", "answer", "fill")
 """Tasks whose models can be looked at."""
 
 

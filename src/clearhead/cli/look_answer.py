@@ -6,14 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-import torch
-
 from clearhead.errors import InputError
 from clearhead.observe.drawing import Picture
-from clearhead.observe.heads import PLACES, describe_heads
 from clearhead.observe.names import name_pieces
+from clearhead.observe.reading import Reading
 from clearhead.observe.views.cost import cost_view
-from clearhead.observe.views.heads import draw_head, draw_heads
+from clearhead.observe.views.heads import reading_heads_view
 from clearhead.observe.views.span import Marked, span_view
 from clearhead.tasks.answer.answerer import Answerer
 from clearhead.tasks.answer.reading import Read
@@ -92,21 +90,10 @@ def _span(wish: _Wish) -> Picture:
     return span_view(marked, wish.question, *told, spans.refusal)
 
 
-@torch.no_grad()
 def _heads(wish: _Wish) -> Picture:
-    model = wish.answerer.model
     tokens, segments = wish.row()
-    places = [PLACES["encoder"].format(block) for block in range(model.config.n_layers)]
-    with wish.answerer.watch(*places) as seen:
-        model(torch.tensor([tokens]), torch.tensor([segments]))
-    weights = [seen.steps(place)[0].tensor.float() for place in places]
-    weights = [each[0] if each.dim() == 4 else each for each in weights]
-    tables = [list(each.cpu().numpy()) for each in weights]
     names = name_pieces(wish.answerer.tokenizer.tokens(tokens))
-    block, head = wish.place
-    if head is not None:
-        return draw_head(tables, "encoder", (block or 0, head), (names, names))
-    return draw_heads(tables, "encoder", describe_heads("encoder", weights), names)
+    return reading_heads_view(Reading(wish.answerer.model, tokens, names, segments), *wish.place)
 
 
 def _cost(wish: _Wish) -> Picture:

@@ -19,7 +19,7 @@ from clearhead.cli.run_options import (
 )
 from clearhead.errors import ClearheadError, nearest
 
-TASKS = ("translate", "generate", "classify", "summarise", "answer")
+TASKS = ("translate", "generate", "classify", "summarise", "answer", "fill")
 """As in `data.which`, which is not imported for `--help`."""
 
 __all__ = ["main"]
@@ -96,6 +96,7 @@ LOOKS = (
     "norms",
     "cost",
     "span",
+    "gaps",
 )
 
 
@@ -179,7 +180,7 @@ def train(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
 @click.argument("text", nargs=-1)
 @run_options
 def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
-    """Translate TEXT, or continue or summarise it, with the model in FOLDER.
+    """Let the model in FOLDER do its task with TEXT: translate it, continue it, classify it …
 
     Each TEXT gives one line. Without any, each line of standard input gives exactly one line of
     output, in order; a blank line stays blank. With --n-best each gives several lines, best first.
@@ -196,6 +197,9 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
 
     A model that answers questions takes two of them, QUESTION and the text with its answer, or
     lines with a tab between both; it gives the answer and its probability.
+
+    A model that fills gaps writes TEXT with a word for each <mask> in it; --n-best gives more ways
+    to fill them, and --json the candidates of each gap.
     """
     from clearhead.tasks.folder import task_of
 
@@ -269,16 +273,16 @@ def show(folder: Path, as_json: bool) -> None:
 )
 @choosing_options
 def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
-    """Look inside the model in FOLDER while it translates TEXT.
+    """Look inside the model in FOLDER while it works on TEXT.
 
     align: which source word each target word reads. heads: all heads at a glance. tree: what beam
-    search followed and gave up. steps: the candidates of each step. layers: what the decoder would
+    search followed and gave up. steps: the candidates of each step. layers: what the model would
     write after each block. words: one word in several sentences. positions: the vectors of
-    positions. norms: how large vectors are. cost: parameters, operations and cache.
+    positions. norms: how large vectors are. cost: parameters, operations and cache. label: which
+    tokens speak for the label of a text, or for that of --target. span: where an answer begins and
+    ends, for QUESTION and the text with its answer. gaps: what could stand in each gap.
 
-    Of a classifier, label: which tokens speak for its label, or for that of --target. Of a model
-    that answers questions, span: where an answer begins and ends, for QUESTION and the text with
-    its answer. Both have heads and cost, too.
+    Which of them a model has depends on its task.
     """
     refuse_idle_settings(options)
     from clearhead.cli.look import show_look

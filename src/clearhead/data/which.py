@@ -18,8 +18,15 @@ from clearhead.errors import InputError
 
 __all__ = ["TASKS", "Task", "which_task"]
 
-Task = Literal["translate", "generate", "classify", "summarise", "answer"]
-TASKS: Final[tuple[Task, ...]] = ("translate", "generate", "classify", "summarise", "answer")
+Task = Literal["translate", "generate", "classify", "summarise", "answer", "fill"]
+TASKS: Final[tuple[Task, ...]] = (
+    "translate",
+    "generate",
+    "classify",
+    "summarise",
+    "answer",
+    "fill",
+)
 N_LOOKED_AT = 200
 
 
@@ -27,8 +34,9 @@ def which_task(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
     """What such files are for.
 
     Columns, tables and catalogues, and two text files whose lines belong together are pairs. A
-    folder, or a text file without columns, is text. A column of texts beside one of few values
-    are texts with labels. Questions on texts are known by their fields.
+    folder, or a text file without columns, is text, and text is continued; filling gaps in it must
+    be asked for. A column of texts beside one of few values are texts with labels. Questions on
+    texts are known by their fields.
     """
     if looks_like_questions(paths, columns):
         return "answer"

@@ -33,8 +33,11 @@ class Cost:
     """Keys and values that are kept when the last token is written, in float32."""
 
 
-def costs(model: Model, n_source: int, n_target: int = 0) -> list[Cost]:
-    """All parts for one text: so many tokens (or patches) are read, and so many written."""
+def costs(model: Model, n_source: int, n_target: int = 0, n_scored: int = 1) -> list[Cost]:
+    """All parts for one text: so many tokens (or patches) are read, and so many written.
+
+    What only reads has its output at one place, or at `n_scored`, the gaps of a text, say.
+    """
     found = [
         _reading(f"encoder.blocks.{n}", block, n_source)
         for n, block in enumerate(_blocks(model, "encoder"))
@@ -49,7 +52,7 @@ def costs(model: Model, n_source: int, n_target: int = 0) -> list[Cost]:
     ends = Cost(
         name,
         model.n_parameters - n_inside,
-        0 if is_writer else output,
+        0 if is_writer else n_scored * output,
         output if is_writer else 0,
         output if is_writer else 0,
         0,

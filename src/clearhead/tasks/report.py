@@ -37,6 +37,7 @@ TITLES = {
     "classify": "Classifier",
     "summarise": "Summariser",
     "answer": "Answering questions",
+    "fill": "Filling gaps",
 }
 """Task → what such a model is called."""
 COPYING = " of copying the source"
@@ -226,7 +227,7 @@ def _data(card: dict[str, Any]) -> str:
     data = _part(card, "data")
     rows = [(name, "<br>".join(map(isolate, _items(data, key)))) for name, key in _DATA_TEXTS]
     n_read, n_dropped = data.get("n_read"), data.get("n_dropped")
-    kept = "files" if card.get("task") == "generate" else _unit(card)
+    kept = escaped(str(data.get("unit") or _unit(card)))
     rows.append(("entries read", say_number(n_read)))
     if is_number(n_read) and is_number(n_dropped) and n_read > 0:
         rows.append(("dropped", f"{n_dropped:,} ({say_share(n_dropped / n_read)})"))

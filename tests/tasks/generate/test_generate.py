@@ -18,12 +18,12 @@ from clearhead.engine.memory import Wanted
 from clearhead.errors import ConfigError, InputError
 from clearhead.models import Llama, LlamaConfig
 from clearhead.tasks.folder import task_of
-from clearhead.tasks.generate.corpus import encode_texts, survey_texts
 from clearhead.tasks.generate.evaluate import guess
 from clearhead.tasks.generate.generator import Generator
 from clearhead.tasks.generate.ngrams import bits_of_ngrams, bits_of_packing
 from clearhead.tasks.generate.plan import TextFacts, make_plan
 from clearhead.tasks.generate.train import train_generator
+from clearhead.tasks.text_corpus import encode_texts, survey_texts
 from clearhead.text import Tokenizer
 
 LINE = "one two three four five six seven.\n"

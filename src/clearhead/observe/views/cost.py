@@ -7,9 +7,9 @@ from clearhead.observe.drawing import Picture, columns, table_svg
 __all__ = ["cost_view"]
 
 
-def cost_view(model: Model, n_source: int, n_target: int = 0) -> Picture:
+def cost_view(model: Model, n_source: int, n_target: int = 0, n_scored: int = 1) -> Picture:
     """Parameters, operations and cache of every block, for one sentence."""
-    found = costs(model, n_source, n_target)
+    found = costs(model, n_source, n_target, n_scored)
     title = f"Cost: {n_source} tokens read"
     note = "operations in millions"
     names = {"n_parameters": "parameters", "read": "read"}
