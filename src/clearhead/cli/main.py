@@ -85,19 +85,9 @@ TASK = click.option(
 
 FORMATS = ("clearhead", "transformers", "ctranslate2", "gguf")
 LOOKS = (
-    "align",
-    "label",
-    "heads",
-    "tree",
-    "steps",
-    "layers",
-    "words",
-    "positions",
-    "norms",
-    "cost",
-    "span",
-    "gaps",
-)
+    "align", "label", "span", "gaps", "heads", "tree", "steps", "layers", "words", "positions",
+    "norms", "cost",
+)  # fmt: skip
 
 
 def _held_out(name: str, purpose: str) -> Callable[[Verb], Verb]:
@@ -113,14 +103,16 @@ def _held_out(name: str, purpose: str) -> Callable[[Verb], Verb]:
 @main.command()
 @FILES
 @COLUMNS
-@_held_out("--test", "Held-out pairs that training must not see")
+@_held_out("--test", "Held-out data that training must not see")
 @TASK
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def check(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
-    """Examine a file of sentence pairs, and say what is wrong with it.
+    """Examine the data in FILES, and say what is wrong with it.
 
-    FILES is one file (TSV, CSV, JSONL, TMX, PO, MO or parquet, also .gz) or several of them, or two
-    text files whose lines belong together, such as train.en and train.de.
+    Pairs of sentences are one file (TSV, CSV, JSONL, TMX, PO, MO or parquet, also .gz) or several
+    of them, or two text files whose lines belong together, such as train.en and train.de. Texts
+    with labels or summaries are tables, too; plain texts are files or folders; questions on texts
+    are files of SQuAD; pictures are a folder for each class, or .npz or idx files.
     """
     from clearhead.cli.check import show_check, split_columns
 
@@ -137,8 +129,8 @@ def check(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
     help="Where the model is written; a run that was begun there goes on.",
 )
 @COLUMNS
-@_held_out("--validation", "Pairs to follow the training with, instead of a part of FILES")
-@_held_out("--test", "Pairs for the final scores, instead of a part of FILES")
+@_held_out("--validation", "Data to follow the training with, instead of a part of FILES")
+@_held_out("--test", "Data for the final scores, instead of a part of FILES")
 @TASK
 @click.option(
     "--from",
@@ -164,9 +156,10 @@ def check(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
     help="Where to compute.",
 )
 def train(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
-    """Train a translator on a file of sentence pairs, and write it to a folder.
+    """Train a model on your own data, and write it to a folder.
 
-    FILES as for `clearhead check`. The data is examined, the plan is printed with its expected time
+    FILES as for `clearhead check`; they say what the model is for: pairs are translated, plain
+    texts continued, texts with labels classified, and so on, or as --task says. The data is examined, the plan is printed with its expected time
     and memory, and then the model is trained. Ctrl-C saves and stops; the same command goes on.
     """
     from clearhead.cli.check import split_columns
@@ -217,10 +210,10 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
 @PRECISION
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
 def evaluate(folder: Path, files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
-    """Score the model in FOLDER on a file of sentence pairs.
+    """Score the model in FOLDER on other data.
 
-    FILES as for `clearhead check`; no pair is left out. BLEU and chrF come with their signatures,
-    and beside them what copying the source would score.
+    FILES as for `clearhead check`. Each score comes with its signature, and beside it stands what
+    needs no model: copying the source, the most frequent label, gzip …
     """
     from clearhead.cli.check import split_columns
     from clearhead.cli.evaluate import show_scores
