@@ -159,8 +159,9 @@ def train(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
     """Train a model on your own data, and write it to a folder.
 
     FILES as for `clearhead check`; they say what the model is for: pairs are translated, plain
-    texts continued, texts with labels classified, and so on, or as --task says. The data is examined, the plan is printed with its expected time
-    and memory, and then the model is trained. Ctrl-C saves and stops; the same command goes on.
+    texts continued, texts with labels classified, and so on, or as --task says. The data is
+    examined, the plan is printed with its expected time and memory, and then the model is trained.
+    Ctrl-C saves and stops; the same command goes on.
     """
     from clearhead.cli.check import split_columns
     from clearhead.cli.train import show_training
