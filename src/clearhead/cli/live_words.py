@@ -28,6 +28,9 @@ LABELS = {
     "n_vocabulary": ("vocabulary", "{} tokens"),
     "n_batch_tokens": ("batch", "{} tokens at most"),
     "context": ("seen at once", "{} tokens"),
+    "model.image_size": ("pictures", "{0} × {0} pixels"),
+    "model.patch_size": ("patches", "{0} × {0} pixels"),
+    "model.pooling": ("pooling", "{}"),
     "model.n_encoder_layers": ("encoder", "{} layers"),
     "model.n_decoder_layers": ("decoder", "{} layers"),
     "model.n_layers": ("depth", "{} layers"),
@@ -41,6 +44,10 @@ LABELS = {
     "model.block.dropout": ("dropout", "{}"),
     "subword_dropout": ("merges left out", "{}"),
     "n_copies": ("each pair", "{} times"),
+    "n_batch_pictures": ("batch", "{} pictures"),
+    "changes.shift": ("moved at random", "by {} pixels at most"),
+    "changes.mirrors": ("mirrored at random", "{}"),
+    "changes.erase": ("partly wiped out", "{} of them"),
     "smoothing": ("label smoothing", "{}"),
     "training.n_steps": ("length", "{} steps at most"),
     "training.validate_every": ("validation", "every {} steps"),
@@ -49,6 +56,7 @@ LABELS = {
     "training.warm_up": ("warm-up", "{} steps"),
     "training.schedule": ("then it falls", "{}"),
     "training.clip": ("gradient norm", "{} at most"),
+    "training.weight_decay": ("weight decay", "{}"),
     "training.n_accumulated": ("batches in a step", "{}"),
     "training.average": ("averaging of weights", "{}"),
     "training.precision": ("precision", "{}"),
@@ -63,6 +71,10 @@ GROUPS = {
         "n_batch_tokens",
         "subword_dropout",
         "n_copies",
+        "n_batch_pictures",
+        "changes.shift",
+        "changes.mirrors",
+        "changes.erase",
     ),
     "model": tuple(key for key in LABELS if key.startswith("model.")),
     "training": ("smoothing", *(key for key in LABELS if key.startswith("training."))),
@@ -113,7 +125,7 @@ def plan_lines(plan: AnyPlan, forecast: Forecast, width: int | None = None) -> l
     rows += [
         ("expected", "", ""),
         ("time", f"about {describe_time(forecast.seconds)}", "(--time)"),
-        ("speed", f"{forecast.tokens_per_second:,.0f} tokens/s", ""),
+        ("speed", f"{forecast.tokens_per_second:,.0f} {forecast.counted}/s", ""),
     ]
     if forecast.n_bytes:  # not every system tells it
         rows.append(("memory", f"about {describe_bytes(forecast.n_bytes)}", ""))

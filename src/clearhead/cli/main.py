@@ -19,7 +19,7 @@ from clearhead.cli.run_options import (
 )
 from clearhead.errors import ClearheadError, nearest
 
-TASKS = ("translate", "generate")
+TASKS = ("translate", "generate", "images")
 """As in `data.which`, which is not imported for `--help`."""
 
 __all__ = ["main"]
@@ -84,7 +84,18 @@ TASK = click.option(
 )
 
 FORMATS = ("clearhead", "transformers", "ctranslate2", "gguf")
-LOOKS = ("align", "heads", "tree", "steps", "layers", "words", "positions", "norms", "cost")
+LOOKS = (
+    "align",
+    "heads",
+    "tree",
+    "steps",
+    "layers",
+    "words",
+    "positions",
+    "norms",
+    "cost",
+    "patches",
+)
 
 
 def _held_out(name: str, purpose: str) -> Callable[[Verb], Verb]:

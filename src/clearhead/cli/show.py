@@ -15,11 +15,11 @@ from rich.text import Text
 from clearhead.engine.library import find_library
 from clearhead.engine.memory import recall
 from clearhead.errors import InputError
+from clearhead.tasks.folder import check_whole
 from clearhead.text.amounts import describe_bytes, describe_time
 
 __all__ = ["score_table", "show_card", "wide_console"]
 
-FILES = ("config.json", "model.safetensors", "tokenizer.json", "card.json")
 N_WIDE = 120
 COPY = "copying"  # in the name of the score that needs no model
 
@@ -71,14 +71,7 @@ def wide_console() -> Console:
 
 def _read(folder: Path, name: str) -> dict[str, Any]:
     """One of the two JSON files; what is no model folder is refused as when a model is loaded."""
-    if not folder.is_dir():
-        raise InputError(f"{folder} is not a model folder: there is no such folder")
-    missing = [name for name in FILES if not (folder / name).is_file()]
-    if missing:
-        raise InputError(
-            f"{folder} is not a whole model folder: {', '.join(missing)} is missing; "
-            f"`clearhead train … --to {folder}` makes one, or goes on with one"
-        )
+    check_whole(folder)
     path = folder / name
     try:
         data = json.loads(path.read_text(encoding="utf-8"))

@@ -1,16 +1,17 @@
-"""The data says which task it is for: pairs are translated, plain texts are continued."""
+"""The data says which task it is for: pairs, plain texts, or pictures with labels."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
 from clearhead.data.encoding import detect_encoding, read_head
+from clearhead.data.picture_files import looks_like_pictures
 from clearhead.data.readers import TABLES
 
 __all__ = ["TASKS", "Task", "which_task"]
 
-Task = Literal["translate", "generate"]
-TASKS: Final[tuple[Task, ...]] = ("translate", "generate")
+Task = Literal["translate", "generate", "images"]
+TASKS: Final[tuple[Task, ...]] = ("translate", "generate", "images")
 N_LOOKED_AT = 200
 
 
@@ -18,8 +19,11 @@ def which_task(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
     """What such files are for.
 
     Columns, tables and catalogues, and two text files whose lines belong together are pairs. A
-    folder, or a text file without columns, is text.
+    folder, or a text file without columns, is text. A folder of pictures, an .npz and idx files are
+    pictures with labels.
     """
+    if looks_like_pictures(paths, columns):
+        return "images"
     if columns is not None or len(paths) != 1:
         is_folder = any(path.is_dir() for path in paths)
         return (

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from clearhead.config import TransformerConfig
 from clearhead.config.block import GATED
-from clearhead.models import Transformer
+from clearhead.models import Model, Transformer
 
-__all__ = ["Cost", "costs"]
+__all__ = ["Cost", "costs", "encoder_costs"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,19 @@ def costs(model: Transformer, n_source: int, n_target: int) -> list[Cost]:
     ]
 
 
-def _count(model: Transformer, part: str) -> int:
+def encoder_costs(model: Model, d_model: int, d_ff: int, n_positions: int) -> list[Cost]:
+    """The same for an encoder by itself, which writes nothing."""
+    n_blocks = len(list(model.get_submodule("encoder.blocks").children()))
+    names = [f"encoder.blocks.{n}" for n in range(n_blocks)]
+    each = 2 * d_model * 4 * d_model + 2 * d_model * 2 * d_ff + 2 * 2 * d_model * n_positions
+    found = [Cost(name, _count(model, name), n_positions * each, 0, 0, 0) for name in names]
+    rest = model.n_parameters - sum(cost.n_parameters for cost in found)
+    ends = _count(model, "embedding.w"), _count(model, "output")
+    read = 2 * (n_positions * ends[0] + ends[1])
+    return [*found, Cost("embeddings, output, last norm", rest, read, 0, 0, 0)]
+
+
+def _count(model: Model, part: str) -> int:
     return sum(p.numel() for p in model.get_submodule(part).parameters())
 
 

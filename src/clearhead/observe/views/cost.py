@@ -1,10 +1,12 @@
 """Parameters, operations and cache of every block."""
 
+from collections.abc import Sequence
+
 from clearhead.models import Transformer
-from clearhead.observe.cost import costs
+from clearhead.observe.cost import Cost, costs
 from clearhead.observe.drawing import Picture, columns, table_svg
 
-__all__ = ["cost_view"]
+__all__ = ["cost_view", "encoder_cost_view"]
 
 
 def cost_view(model: Transformer, n_source: int, n_target: int) -> Picture:
@@ -22,5 +24,21 @@ def cost_view(model: Transformer, n_source: int, n_target: int) -> Picture:
         title,
         table_svg(table, title=title, note=note),
         f"{title}\n{note}\n\n{columns(table, right=range(1, 6))}",
+        {"parts": [vars(cost) for cost in found]},
+    )
+
+
+def encoder_cost_view(found: Sequence[Cost], n_positions: int, what: str) -> Picture:
+    """Parameters and operations of every block of an encoder, for one input."""
+    title = f"Cost: {n_positions} {what} read"
+    note = "operations in millions, to read them once"
+    total = [sum(values) for values in zip(*((c.n_parameters, c.read) for c in found), strict=True)]
+    rows = [*((cost.part, cost.n_parameters, cost.read) for cost in found), ("all", *total)]
+    table = [["part", "parameters", "operations"]]
+    table += [[part, f"{n:,}", f"{read / 1e6:.2f}"] for part, n, read in rows]
+    return Picture(
+        title,
+        table_svg(table, title=title, note=note),
+        f"{title}\n{note}\n\n{columns(table, right=(1, 2))}",
         {"parts": [vars(cost) for cost in found]},
     )
