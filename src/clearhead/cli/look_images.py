@@ -84,7 +84,7 @@ def _cost(wish: _Wish) -> Picture:
     model = wish.classifier.model
     config, n = model.config, model.config.n_patches + 1
     found = encoder_costs(model, config.d_model, config.d_ff, n)
-    return views.encoder_cost_view(found, n, "vectors, one for each patch and the class token,")
+    return views.encoder_cost_view(found, n, "one for each patch, and the class token")
 
 
 VIEWS: Final[dict[str, Callable[[_Wish], Picture]]] = {

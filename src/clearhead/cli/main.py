@@ -187,6 +187,9 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
 
     A model that was trained on plain texts continues TEXT, or all of standard input, and writes as
     it goes: by default with --temperature 0.8, and 200 tokens.
+
+    Of a model for pictures, each TEXT is a picture file, and its line is the label and how probable
+    it is.
     """
     from clearhead.tasks.folder import task_of
 
@@ -231,7 +234,7 @@ def show(folder: Path, as_json: bool) -> None:
 @click.option(
     "--view",
     type=click.Choice(LOOKS),
-    help="What to look at.  [default: align for translators]",
+    help="What to look at.  [default: align for translators, patches for pictures]",
 )
 @click.option(
     "--out",
@@ -266,6 +269,9 @@ def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
     search followed and gave up. steps: the candidates of each step. layers: what the decoder would
     write after each block. words: one word in several sentences. positions: the vectors of
     positions. norms: how large vectors are. cost: parameters, operations and cache.
+
+    Of a model for pictures, TEXT is a picture file. patches: which patches the answer comes from,
+    over the picture; --target names another label.
     """
     refuse_idle_settings(options)
     from clearhead.cli.look import show_look

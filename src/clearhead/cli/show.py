@@ -130,7 +130,7 @@ def _rows(
         "training": [*_ending(training), *_times(training, forecast)],
         "aligns": list(_aligning(_part(card, "aligner"))),
         "on disk": list(_sizes(folder)),
-        "decodes": [_decoding(config)],
+        "decodes": [_decoding(config)] if "image_size" not in config else [],
     }
     for label, lines in parts.items():
         if lines:
@@ -149,6 +149,8 @@ def _shape(config: dict[str, Any]) -> Iterator[str]:
     ]
     if layers or sizes:
         yield ", ".join([*layers, *sizes])
+    yield from _say(config, "pictures of {0} × {0} pixels", "image_size")
+    yield from _say(config, "patches of {0} × {0} pixels", "patch_size")
     yield from _say(config, "vocabulary of {:,} tokens", "n_source_tokens")
     yield from _say(config, "vocabulary of {:,} tokens", "n_tokens")
 
@@ -236,6 +238,8 @@ def _decoding(config: dict[str, Any]) -> str:
 
 
 def _example(folder: Path, card: dict[str, Any]) -> str:
+    if card.get("task") == "images":
+        return f"clearhead run {shlex.quote(str(folder))} picture.png"
     if card.get("task", "translate") not in ("translate", "summarise"):
         return f'clearhead run {shlex.quote(str(folder))} "…"'
     names = [str(name) for name in _list(card, "languages")]

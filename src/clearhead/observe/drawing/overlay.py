@@ -18,6 +18,8 @@ SIDE: Final = 252
 GAP: Final = 30
 FOR, AGAINST = "#ff8a00", "#1f77ff"
 """Two colours that are told apart by everybody, and from grey: orange and blue."""
+PALEST: Final = (90, 0.55)
+"""Below a map, black becomes this grey, and everything else so much weaker."""
 STRONGEST: Final = 0.82
 """How much of a patch the colour covers at most."""
 
@@ -56,8 +58,10 @@ def overlay_svg(
 def _panel(
     picture: NDArray[np.uint8], table: NDArray[np.floating] | None, x: float, y: float, side: int
 ) -> list[str]:
-    """The picture, grey below a map, so that the colours are the map's."""
-    below = picture if table is None else with_channels(with_channels(picture, 3), 1)
+    """The picture; below a map it is grey and pale, so that the map is seen on black, too."""
+    below = picture
+    if table is not None:
+        below = (PALEST[0] + with_channels(picture, 1) * PALEST[1]).astype(np.uint8)
     data = b64encode(png_of(below)).decode()
     parts = [
         f'<image x="{x:.1f}" y="{y:.1f}" width="{side}" height="{side}" '

@@ -29,9 +29,9 @@ def cost_view(model: Transformer, n_source: int, n_target: int) -> Picture:
 
 
 def encoder_cost_view(found: Sequence[Cost], n_positions: int, what: str) -> Picture:
-    """Parameters and operations of every block of an encoder, for one input."""
-    title = f"Cost: {n_positions} {what} read"
-    note = "operations in millions, to read them once"
+    """Parameters and operations of every block of an encoder, for one input; `what` it reads."""
+    title = f"Cost: {n_positions} vectors read"
+    note = f"{what}; operations in millions"
     total = [sum(values) for values in zip(*((c.n_parameters, c.read) for c in found), strict=True)]
     rows = [*((cost.part, cost.n_parameters, cost.read) for cost in found), ("all", *total)]
     table = [["part", "parameters", "operations"]]

@@ -26,7 +26,7 @@ def patches_view(
     attention, way = maps.attention, maps.rollout
     overlays = [
         Overlay("The picture", f"{len(picture)} × {len(picture)} pixels, as the model sees it"),
-        Overlay("Attention", f"mean of the last block's heads; most {_most(attention)}", attention),
+        Overlay("Attention", f"last block, all heads; most {_most(attention)}", attention),
         Overlay("Rollout", f"through all blocks; most {_most(way)}", way),
         Overlay("Attribution", f"adds to log p, {total:+.2f} in all", maps.attribution),
     ]

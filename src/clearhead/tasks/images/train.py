@@ -46,13 +46,14 @@ def train_classifier(
 ) -> ImageClassifier:
     """Train a model on `pictures` and write it to the folder `to`; resumes what was begun there."""
     wish = Wish(size, seconds, settings or {})
-    side = _asked_side(wish.settings)
-    facts = PictureFacts(1000, side or 32, 3, 10)
+    side, patch = (_asked(wish.settings, name) for name in ("image_size", "patch_size"))
+    facts = PictureFacts(1000, side or 8 * (patch or 4), 3, 10)
     make_plan(facts, size=size, settings=wish.settings)  # wrong names fail here
     training = claim(to)
     with nothing_left_behind(training, to):
         corpus = survey_pictures(pictures, validation, test, side, tell)
-    job = _Looking(corpus)
+        job = _Looking(corpus)
+        job.plan(wish, None)  # patches that do not fit these pictures fail here
     result = carry_out(job, to, training, wish, device, tell)
     model = cast(ViT, result.model)
     found = guess_pictures(model, corpus.test, corpus.reading)
@@ -84,12 +85,12 @@ def train_classifier(
     return ImageClassifier(model, corpus.reading, card)
 
 
-def _asked_side(settings: dict[str, Any]) -> int | None:
-    """Height and width, if the user says it; pictures are read at this size."""
-    if "model.image_size" not in settings:
+def _asked(settings: dict[str, Any], name: str) -> int | None:
+    """A number of pixels, if the user says it; pictures are read at this size."""
+    if f"model.{name}" not in settings:
         return None
     one_pixel = ViTConfig(n_labels=1, patch_size=1)
-    return one_pixel.override({"image_size": settings["model.image_size"]}).image_size
+    return one_pixel.override({"image_size": settings[f"model.{name}"]}).image_size
 
 
 class _Looking(Job[ImagesPlan, PictureBatch]):
