@@ -9,6 +9,8 @@ import pytest
 from clearhead.cli.live_words import LABELS, crop, plan_lines, sample_lines
 from clearhead.tasks.generate.plan import TextFacts
 from clearhead.tasks.generate.plan import make_plan as plan_for_texts
+from clearhead.tasks.images.plan import PictureFacts
+from clearhead.tasks.images.plan import make_plan as plan_for_pictures
 from tests.cli.told_run import FORECAST, HINDI, SAMPLES, make_plan, n_cells
 
 
@@ -18,7 +20,11 @@ def test_a_long_reason_is_broken_on_a_terminal_only() -> None:
 
 
 def test_every_setting_of_a_run_is_in_the_plan() -> None:
-    plans: list[Any] = [make_plan(), plan_for_texts(TextFacts(1_000_000))[0]]
+    plans: list[Any] = [
+        make_plan(),
+        plan_for_texts(TextFacts(1_000_000))[0],
+        plan_for_pictures(PictureFacts(1000, 28, 1, 10))[0],
+    ]
     told: set[str] = set()
     for plan in plans:
         text = "\n".join(line.plain for line in plan_lines(plan, FORECAST))

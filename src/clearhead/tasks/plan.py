@@ -1,5 +1,6 @@
 """The plan: what is going to be trained, for how long, and why, before anything is started."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ __all__ = [
     "Forecast",
     "Plan",
     "Speed",
+    "fit_steps",
     "make_plan",
     "smaller_size",
     "usual_size",
@@ -204,6 +206,28 @@ def _batch_tokens(n_characters: int) -> int:
     """
     n_target_tokens = n_characters / 2 / 4.5
     return int(min(4096, max(512, n_target_tokens / 400 // 256 * 256)))
+
+
+def fit_steps(
+    n_steps: int,
+    speed: Speed | None,
+    seconds: float | None,
+    usual_seconds: float,
+    settings: Mapping[str, Any],
+) -> tuple[int, dict[str, str]]:
+    """How many steps a run takes, and why: as many as are set, or wanted and fit into the time."""
+    if "training.n_steps" in settings:
+        return TrainingConfig().override({"n_steps": settings["training.n_steps"]}).n_steps, {}
+    if speed is None:
+        return n_steps, {}
+    reasons = {"training.precision": speed.reason}
+    allowed = seconds or usual_seconds
+    n_possible = max(10, int(allowed / speed.seconds_per_step))
+    if seconds is not None or n_steps > n_possible:
+        n_steps = n_possible
+        asked = "as asked" if seconds is not None else "give --time for more"
+        reasons["time"] = f"{n_steps:,} steps fit into {allowed / 60:g} minutes ({asked})"
+    return n_steps, reasons
 
 
 def validate_every(n_steps: int, speed: Speed | None) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 from clearhead.config import Config, ViTConfig
 from clearhead.data.picture_batches import Changes
 from clearhead.errors import ConfigError, nearest
-from clearhead.tasks.plan import Speed, validate_every
+from clearhead.tasks.plan import Speed, fit_steps, validate_every
 from clearhead.training import TrainingConfig
 
 __all__ = ["SIZES", "ImagesPlan", "PictureFacts", "make_plan", "patch_size"]
@@ -101,19 +101,9 @@ def make_plan(
         f"into {(facts.size // side) ** 2}",
         "changes.mirrors": f"pictures are {'' if is_same else 'not '}mirrored: by their pixels "
         f"{plain} are known as they are, and {turned} turned left to right",
-        "time": f"{n_epochs} epochs are enough for so many pictures",
     }
-    if "training.n_steps" in settings:
-        n_steps = TrainingConfig().override({"n_steps": settings["training.n_steps"]}).n_steps
-        del reasons["time"]
-    elif speed is not None:
-        reasons["training.precision"] = speed.reason
-        allowed = seconds or USUAL_SECONDS
-        n_possible = max(10, int(allowed / speed.seconds_per_step))
-        if seconds is not None or n_steps > n_possible:
-            n_steps = n_possible
-            asked = "as asked" if seconds is not None else "give --time for more"
-            reasons["time"] = f"{n_steps:,} steps fit into {allowed / 60:g} minutes ({asked})"
+    n_steps, why = fit_steps(n_steps, speed, seconds, USUAL_SECONDS, settings)
+    reasons |= why
     plan = ImagesPlan(
         n_batch_pictures=n_rows,
         changes=Changes(shift=max(1, round(facts.size / 14)), mirrors=is_same),
