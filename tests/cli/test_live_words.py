@@ -15,6 +15,8 @@ from clearhead.tasks.fill.plan import FillFacts
 from clearhead.tasks.fill.plan import make_plan as plan_for_gaps
 from clearhead.tasks.generate.plan import TextFacts
 from clearhead.tasks.generate.plan import make_plan as plan_for_texts
+from clearhead.tasks.images.plan import PictureFacts
+from clearhead.tasks.images.plan import make_plan as plan_for_pictures
 from clearhead.tasks.plan import Facts
 from clearhead.tasks.summarise.plan import make_summary_plan
 from tests.cli.told_run import FORECAST, HINDI, SAMPLES, make_plan, n_cells
@@ -33,6 +35,7 @@ def test_every_setting_of_a_run_is_in_the_plan() -> None:
         plan_for_questions(QuestionFacts(7000, 1_000_000))[0],
         plan_for_labels(LabelFacts(5000, 6, 300_000, 100))[0],
         plan_for_gaps(FillFacts(1_000_000))[0],
+        plan_for_pictures(PictureFacts(1000, 28, 1, 10))[0],
     ]
     told: set[str] = set()
     for plan in plans:

@@ -31,6 +31,9 @@ LABELS = {
     "max_source": ("read of a text", "{} tokens at most"),
     "hidden": ("hidden tokens", "{} of all"),
     "has_whole_words": ("whole words hidden", "{}"),
+    "model.image_size": ("pictures", "{0} × {0} pixels"),
+    "model.patch_size": ("patches", "{0} × {0} pixels"),
+    "model.pooling": ("pooling", "{}"),
     "model.n_encoder_layers": ("encoder", "{} layers"),
     "model.n_decoder_layers": ("decoder", "{} layers"),
     "model.n_layers": ("depth", "{} layers"),
@@ -50,11 +53,14 @@ LABELS = {
     "reading.n_longest": ("an answer", "{} tokens at most"),
     "reading.n_hints": ("words in common", "{} degrees"),
     "reading.has_refusals": ("may refuse", "{}"),
+    "n_batch_pictures": ("batch", "{} pictures"),
+    "changes.shift": ("moved at random", "by {} pixels at most"),
+    "changes.mirrors": ("mirrored at random", "{}"),
+    "changes.erase": ("partly wiped out", "{} of them"),
     "smoothing": ("label smoothing", "{}"),
     "word_dropout": ("hidden tokens", "{}"),
     "gap_weight": ("guessing hidden tokens", "counts {}"),
     "is_body_trained": ("given model is trained", "{}"),
-    "model.pooling": ("a text is", "{} vector"),
     "training.n_steps": ("length", "{} steps at most"),
     "training.validate_every": ("validation", "every {} steps"),
     "training.patience": ("stops early after", "{} validations without gain"),
@@ -62,6 +68,7 @@ LABELS = {
     "training.warm_up": ("warm-up", "{} steps"),
     "training.schedule": ("then it falls", "{}"),
     "training.clip": ("gradient norm", "{} at most"),
+    "training.weight_decay": ("weight decay", "{}"),
     "training.n_accumulated": ("batches in a step", "{}"),
     "training.average": ("averaging of weights", "{}"),
     "training.precision": ("precision", "{}"),
@@ -81,6 +88,10 @@ GROUPS = {
         *(key for key in LABELS if key.startswith("reading.")),
         "hidden",
         "has_whole_words",
+        "n_batch_pictures",
+        "changes.shift",
+        "changes.mirrors",
+        "changes.erase",
     ),
     "model": tuple(key for key in LABELS if key.startswith("model.")),
     "training": (
@@ -136,7 +147,7 @@ def plan_lines(plan: AnyPlan, forecast: Forecast, width: int | None = None) -> l
     rows += [
         ("expected", "", ""),
         ("time", f"about {describe_time(forecast.seconds)}", "(--time)"),
-        ("speed", f"{forecast.tokens_per_second:,.0f} tokens/s", ""),
+        ("speed", f"{forecast.tokens_per_second:,.0f} {forecast.counted}/s", ""),
     ]
     if forecast.n_bytes:  # not every system tells it
         rows.append(("memory", f"about {describe_bytes(forecast.n_bytes)}", ""))

@@ -19,7 +19,7 @@ from clearhead.cli.run_options import (
 )
 from clearhead.errors import ClearheadError, nearest
 
-TASKS = ("translate", "generate", "classify", "summarise", "answer", "fill")
+TASKS = ("translate", "generate", "classify", "summarise", "answer", "fill", "images")
 """As in `data.which`, which is not imported for `--help`."""
 
 __all__ = ["main"]
@@ -85,8 +85,8 @@ TASK = click.option(
 
 FORMATS = ("clearhead", "transformers", "ctranslate2", "gguf")
 LOOKS = (
-    "align", "label", "span", "gaps", "heads", "tree", "steps", "layers", "words", "positions",
-    "norms", "cost",
+    "align", "label", "span", "gaps", "patches", "heads", "tree", "steps", "layers", "words",
+    "positions", "norms", "cost",
 )  # fmt: skip
 
 
@@ -194,6 +194,9 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
 
     A model that fills gaps writes TEXT with a word for each <mask> in it; --n-best gives more ways
     to fill them, and --json the candidates of each gap.
+
+    Of a model for pictures, each TEXT is a picture file, and its line is the label and how probable
+    it is.
     """
     from clearhead.tasks.folder import task_of
 
@@ -274,7 +277,8 @@ def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
     write after each block. words: one word in several sentences. positions: the vectors of
     positions. norms: how large vectors are. cost: parameters, operations and cache. label: which
     tokens speak for the label of a text, or for that of --target. span: where an answer begins and
-    ends, for QUESTION and the text with its answer. gaps: what could stand in each gap.
+    ends, for QUESTION and the text with its answer. gaps: what could stand in each gap. patches:
+    which patches of a picture file the answer comes from, or the label of --target.
 
     Which of them a model has depends on its task.
     """

@@ -123,6 +123,8 @@ class Forecast:
     reasons: tuple[str, ...]
     unit: str = "pairs"
     """What is counted as `n_pairs`: texts or pictures, say."""
+    counted: str = "tokens"
+    """What is counted as `tokens_per_second`."""
 
 
 def make_plan(
