@@ -148,6 +148,8 @@ def _task(model: Model) -> str:
     config: Config = model.config
     if is_encoder_decoder(config):
         return "translate"
+    if getattr(config, "head", None) == "span":
+        return "answer"
     return "generate" if getattr(model, "is_causal", False) else "encode"
 
 
