@@ -157,6 +157,8 @@ def _task(model: Model) -> str:
         return "fill"
     if isinstance(config, ViTConfig) and config.head == "classify":
         return "images"
+    if getattr(config, "head", None) == "span":
+        return "answer"
     return "generate" if getattr(model, "is_causal", False) else "encode"
 
 

@@ -202,7 +202,7 @@ def test_what_is_no_beginning_is_refused(tmp_path: Path) -> None:
 
 def test_plans_say_what_to_expect() -> None:
     plan, reasons = make_plan(QuestionFacts(7000, 2_000_000))
-    assert (plan.model.head, plan.model.n_segments) == ("span", 2 + plan.reading.n_hints)
+    assert (plan.model.head, plan.model.n_segments) == ("span", plan.reading.n_segments)
     assert any("little of a language" in reason for reason in reasons)
     large, reasons = make_plan(QuestionFacts(100_000, 20_000_000))
     assert large.model.d_model > plan.model.d_model

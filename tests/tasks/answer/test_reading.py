@@ -61,10 +61,11 @@ def test_windows_cover_everything_and_overlap(context: str) -> None:
 
 
 def test_hints_tell_what_the_question_shares() -> None:
-    found = read("A mat sat. The cat is on it.", ReadingConfig(n_hints=3))
+    found = read("A mat sat. The cat is on it 2.", ReadingConfig(n_hints=3))
     named = dict(zip(TOKENIZER.tokens(found.rows[0].tokens), found.rows[0].segments or (),
                      strict=True))  # fmt: skip
-    assert named["▁cat"] == 4
+    assert named["▁cat"] == 7
+    assert [n for piece, n in named.items() if piece.endswith("2") or piece == "<0x32>"] == [6]
     assert named["▁on"] == 3
     assert named["▁mat"] == 1
     assert set(read("the cat sat", ReadingConfig()).rows[0].segments or ()) == {0, 1}
@@ -121,7 +122,7 @@ def test_spans_are_those_of_a_slow_search(has_refusals: bool) -> None:
 def test_rows_are_scored_as_one_by_one() -> None:
     torch.manual_seed(0)
     sizes: Any = {"n_layers": 1, "d_model": 16, "d_ff": 32, "n_heads": 2, "n_positions": 32}
-    model = Bert(BertConfig(n_tokens=TOKENIZER.n_tokens, n_segments=5, head="span", **sizes)).eval()
+    model = Bert(BertConfig(n_tokens=TOKENIZER.n_tokens, n_segments=8, head="span", **sizes)).eval()
     rows = read("the cat sat on the mat and on it sat a dog").rows + read("the mat").rows
     together = score_rows(model, rows)
     for row, table in zip(rows, together, strict=True):

@@ -25,9 +25,8 @@ def word_overlap(question: str, context: str) -> str:
         key=lambda sentence: len(keys_of(sentence) & asked),
     )
     runs: list[list[Word]] = [[]]
-    for number, word in enumerate(words_of(best)):
-        is_name = word.text[0].isupper() and number > 0
-        if word.key in asked or not (is_name or any(c.isdigit() for c in word.text)):
+    for word in words_of(best):
+        if word.key in asked or not word.is_name:
             runs.append([])
             continue
         last = runs[-1]

@@ -36,6 +36,8 @@ class Word:
     end: int
     sentence: int
     """A number that grows from sentence to sentence."""
+    is_name: bool
+    """Whether it has a capital letter or a digit, and a capital not for beginning a sentence."""
 
 
 def words_of(text: str) -> list[Word]:
@@ -45,10 +47,14 @@ def words_of(text: str) -> list[Word]:
     [('L', 0), ('epoca', 0), ('Dopo', 2)]
     """
     ends = list(accumulate(len(piece.text) for piece in split(text)))
-    return [
-        Word(part, _key(part), place, place + len(part), bisect_right(ends, place))
-        for part, place in _runs(text)
-    ]
+    words, before = [], -1
+    for part, place in _runs(text):
+        sentence = bisect_right(ends, place)
+        is_name = part[0].isupper() and sentence == before
+        is_name = is_name or any(character.isdigit() for character in part)
+        words.append(Word(part, _key(part), place, place + len(part), sentence, is_name))
+        before = sentence
+    return words
 
 
 def keys_of(text: str) -> set[str]:

@@ -1,11 +1,12 @@
 """A question and its context as rows that a model can read.
 
     <bos> who ran ? <eos> in 1973 a dog ran … <eos>
-      0    0   0  0   0   1   1   2  2   3      1     segments
+      0    0   0  0   0   1   2   1  1   3      1     segments, n_hints = 1
 
 A context that is too long for one row is read in windows that overlap. With `n_hints`, segments
 also tell what needs no learning: how many words of the question the sentence of a token has, from
-1, few, on; and the highest number is for these words themselves.
+1, few, to `n_hints`, most; the same again for names and numbers; and the highest number is for the
+words that the question has itself.
 """
 
 from bisect import bisect_left, bisect_right
@@ -66,7 +67,7 @@ class ReadingConfig(Config):
     @property
     def n_segments(self) -> int:
         """How many segments a model needs for it."""
-        return 2 + self.n_hints
+        return 2 + 2 * self.n_hints
 
 
 @dataclass(frozen=True)
@@ -136,12 +137,15 @@ class Reader:
             return [1] * len(placed.tokens)
         shared = shared_words(question, words)
         levels = 1 + np.minimum(n_hints - 1, (near_question(shared, words) * n_hints).astype(int))
+        is_name = np.array([word.is_name for word in words])
         starts = np.array([word.start for word in words])
         ends = np.array([word.end for word in words])
         at: NDArray[np.int64] = np.array(placed.starts)
         of = np.maximum(0, np.searchsorted(starts, at, "right") - 1)
-        is_shared = (shared[of] * N_OFTEN >= 1) & (at < ends[of])
-        return np.where(is_shared, n_hints + 1, levels[of]).tolist()
+        is_inside = at < ends[of]  # and no mark between words
+        is_shared = is_inside & (shared[of] * N_OFTEN >= 1)
+        hints = levels[of] + n_hints * (is_inside & is_name[of])
+        return np.where(is_shared, 2 * n_hints + 1, hints).tolist()
 
     def label(self, read: Read, answer: Span | None) -> list[Row]:
         """The same rows with the place of the answer; where it is not whole, the first token."""
