@@ -42,8 +42,8 @@ LABELS = {
     "subword_dropout": ("merges left out", "{}"),
     "n_copies": ("each pair", "{} times"),
     "smoothing": ("label smoothing", "{}"),
+    "is_lower_cased": ("capitals are small letters", "{}"),
     "word_dropout": ("hidden tokens", "{}"),
-    "gap_weight": ("guessing hidden tokens", "counts {}"),
     "is_body_trained": ("given model is trained", "{}"),
     "model.pooling": ("a text is", "{} vector"),
     "training.n_steps": ("length", "{} steps at most"),
@@ -63,6 +63,7 @@ GROUPS = {
     "data": (
         "tokenizer",
         "n_vocabulary",
+        "is_lower_cased",
         "context",
         "n_batch_tokens",
         "subword_dropout",
@@ -72,7 +73,6 @@ GROUPS = {
     "model": tuple(key for key in LABELS if key.startswith("model.")),
     "training": (
         "smoothing",
-        "gap_weight",
         "is_body_trained",
         *(key for key in LABELS if key.startswith("training.")),
     ),
