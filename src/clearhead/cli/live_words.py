@@ -58,8 +58,8 @@ LABELS = {
     "changes.mirrors": ("mirrored at random", "{}"),
     "changes.erase": ("partly wiped out", "{} of them"),
     "smoothing": ("label smoothing", "{}"),
+    "is_lower_cased": ("capitals are small letters", "{}"),
     "word_dropout": ("hidden tokens", "{}"),
-    "gap_weight": ("guessing hidden tokens", "counts {}"),
     "is_body_trained": ("given model is trained", "{}"),
     "training.n_steps": ("length", "{} steps at most"),
     "training.validate_every": ("validation", "every {} steps"),
@@ -79,6 +79,7 @@ GROUPS = {
     "data": (
         "tokenizer",
         "n_vocabulary",
+        "is_lower_cased",
         "context",
         "max_source",
         "n_batch_tokens",
@@ -96,7 +97,6 @@ GROUPS = {
     "model": tuple(key for key in LABELS if key.startswith("model.")),
     "training": (
         "smoothing",
-        "gap_weight",
         "is_body_trained",
         *(key for key in LABELS if key.startswith("training.")),
     ),

@@ -53,7 +53,7 @@ def look(
     label = found.label if target is None else target
     if label not in found.probabilities:
         raise InputError(f"no label {label!r}: {nearest(label, classifier.labels)}")
-    (tokens,) = classifier.read(texts)
+    (tokens,) = classifier.reader.read(texts)
     names = name_pieces(classifier.tokenizer.tokens(tokens))
     number = classifier.labels.index(label)
     reading = Reading(classifier.model, tokens, names, label=number)

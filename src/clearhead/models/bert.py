@@ -49,8 +49,9 @@ class Bert(Model):
         self, tokens: Int[Tensor, "B S"], segments: Int[Tensor, "B S"] | None = None
     ) -> Float[Tensor, "B ..."]:
         """Logits: `fill` B S V, `classify` B Y, `span` B S 2; without a head the vectors, B S D."""
-        x = self.read(tokens, segments)
-        return self.label(x, tokens) if self.config.head == "classify" else self.output(x)
+        if self.config.head == "classify":
+            return self.output(self.dropout(self.summarise(tokens, segments)))
+        return self.output(self.read(tokens, segments))
 
     def read(
         self, tokens: Int[Tensor, "B S"], segments: Int[Tensor, "B S"] | None = None
@@ -71,11 +72,6 @@ class Bert(Model):
         x = self.embedding(tokens) + self.positions(tokens.shape[1]) + self.segments(segments)
         is_readable = masks.padding(tokens != self.config.pad)
         return self.encoder(self.dropout(self.embedding_norm(x)), is_readable)
-
-    def label(self, x: Float[Tensor, "B S D"], tokens: Int[Tensor, "B S"]) -> Float[Tensor, "B Y"]:
-        """Logits of the labels, from the vectors that `read` gives; for the head `classify`."""
-        assert self.pooling is not None
-        return self.output(self.dropout(self.pooling(x, tokens != self.config.pad)))
 
     def summarise(
         self, tokens: Int[Tensor, "B S"], segments: Int[Tensor, "B S"] | None = None

@@ -16,7 +16,7 @@ import torch
 from clearhead.config import BertConfig, ModelConfig
 from clearhead.data.rows import Row, RowBatches, rows_in_order
 from clearhead.errors import InputError
-from clearhead.tasks.classify.corpus import encode
+from clearhead.tasks.classify.corpus import Reader
 from clearhead.tasks.loaded import Loaded
 
 if TYPE_CHECKING:
@@ -57,12 +57,13 @@ class Classifier(_Base):
         return [str(label) for label in labels]
 
     @property
-    def context(self) -> int:
-        """How many tokens of a text it reads."""
+    def reader(self) -> Reader:
+        """How it reads a text, as its plan says."""
         plan = self.card.get("plan")
-        context = plan.get("context") if isinstance(plan, dict) else None
+        plan = plan if isinstance(plan, dict) else {}
         n_positions = self.model.config.n_positions
-        return min(context, n_positions) if isinstance(context, int) else n_positions
+        context = min(int(plan.get("context", n_positions)), n_positions)
+        return Reader(self.tokenizer, context, bool(plan.get("is_lower_cased")))
 
     @overload
     def __call__(self, text: str) -> Classification: ...
@@ -75,21 +76,16 @@ class Classifier(_Base):
             return []
         if any(not each.strip() for each in texts):
             raise InputError("a blank text has no label: give at least one word")
-        rows = [Row(tokens, (0,)) for tokens in self.read(texts)]
+        rows = [Row(tokens, (0,)) for tokens in self.reader.read(texts)]
         labels = self.labels
         answers = []
-        for each, row in zip(texts, self._logits(rows).softmax(-1).tolist(), strict=True):
+        for each, row in zip(
+            texts, label_logits(self.model, rows).softmax(-1).tolist(), strict=True
+        ):
             probabilities = dict(zip(labels, row, strict=True))
             label = max(probabilities, key=lambda name: probabilities[name])
             answers.append(Classification(each, label, probabilities[label], probabilities))
         return answers[0] if isinstance(text, str) else answers
-
-    def read(self, texts: Sequence[str]) -> list[list[int]]:
-        """The tokens that the model reads of each text."""
-        return encode(self.tokenizer, texts, self.context)
-
-    def _logits(self, rows: Sequence[Row]) -> Float[Tensor, "B Y"]:
-        return label_logits(self.model, rows)
 
     @classmethod
     def _refuse(cls, config: ModelConfig, folder: str | Path) -> None:

@@ -14,7 +14,7 @@ from clearhead.tasks.job import Tell
 from clearhead.text import AnyTokenizer
 from clearhead.text.framing import Framing
 
-__all__ = ["LabelCorpus", "encode", "hold_out", "survey_labels", "to_rows"]
+__all__ = ["LabelCorpus", "Reader", "even_text", "hold_out", "survey_labels"]
 
 MIN_TO_HOLD_OUT = 3
 """A label with fewer texts is only trained on."""
@@ -90,21 +90,32 @@ def hold_out(examples: Sequence[Example], wanted: Sequence[str]) -> dict[str, li
     return {side: sorted(some) for side, some in sides.items()}
 
 
-def to_rows(
-    tokenizer: AnyTokenizer, examples: Sequence[Example], labels: Sequence[str], context: int
-) -> list[Row]:
-    """Tokens with the number of their label; −1 for a label that is not known."""
-    numbers = {label: number for number, label in enumerate(labels)}
-    rows = encode(tokenizer, [each.text for each in examples], context)
-    return [
-        Row(tokens, (numbers.get(each.label, -1),))
-        for tokens, each in zip(rows, examples, strict=True)
-    ]
+@dataclass(frozen=True)
+class Reader:
+    """How texts become the tokens that a model reads."""
+
+    tokenizer: AnyTokenizer
+    context: int
+    """The longest row; of a text that is too long, the beginning is read."""
+    is_lower_cased: bool
+
+    def read(self, texts: Sequence[str]) -> list[list[int]]:
+        """The tokens of each text, with those that stand around them."""
+        framing = Framing.of(self.tokenizer)
+        n_most = self.context - framing.n_around(1)
+        even = [even_text(text, self.is_lower_cased) for text in texts]
+        found = self.tokenizer.encode_batch(even)
+        return [framing.around(tokens[:n_most])[0] for tokens in found]
+
+    def rows(self, examples: Sequence[Example], labels: Sequence[str]) -> list[Row]:
+        """Tokens with the number of their label, which must be known."""
+        numbers = {label: number for number, label in enumerate(labels)}
+        rows = self.read([each.text for each in examples])
+        return [
+            Row(tokens, (numbers[each.label],)) for tokens, each in zip(rows, examples, strict=True)
+        ]
 
 
-def encode(tokenizer: AnyTokenizer, texts: Sequence[str], context: int) -> list[list[int]]:
-    """Tokens as the model reads them; of a text that is too long, the beginning."""
-    framing = Framing.of(tokenizer)
-    n_most = context - framing.n_around(1)
-    found = tokenizer.encode_batch([normalise(text) for text in texts])
-    return [framing.around(tokens[:n_most])[0] for tokens in found]
+def even_text(text: str, is_lower_cased: bool) -> str:
+    """A text as its tokens are learned and looked up."""
+    return normalise(text).lower() if is_lower_cased else normalise(text)

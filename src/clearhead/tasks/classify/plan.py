@@ -4,7 +4,6 @@ A run begins with random weights, or with a model of others (`Given`), whose siz
 has; either way the scores of the labels are learned anew.
 """
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,15 +18,19 @@ __all__ = ["SIZES", "ClassifyPlan", "LabelFacts", "make_plan"]
 USUAL_SECONDS = 20 * 60
 """How long a run may take when nobody says otherwise."""
 SIZES: dict[str, dict[str, Any]] = {
-    "nano": {"n_layers": 1, "d_model": 64, "d_ff": 128, "n_heads": 4},
-    "tiny": {"n_layers": 2, "d_model": 128, "d_ff": 256, "n_heads": 4},
-    "small": {"n_layers": 4, "d_model": 256, "d_ff": 1024, "n_heads": 4},
+    "nano": {"n_layers": 1, "d_model": 128, "d_ff": 256, "n_heads": 4},
+    "tiny": {"n_layers": 1, "d_model": 256, "d_ff": 512, "n_heads": 4},
+    "small": {"n_layers": 2, "d_model": 256, "d_ff": 512, "n_heads": 4},
+    "base": {"n_layers": 4, "d_model": 384, "d_ff": 1536, "n_heads": 6},
 }
-_RATES = {"nano": 3e-3, "tiny": 2e-3, "small": 7e-4}
+_RATES = {"nano": 2e-3, "tiny": 1e-3, "small": 1e-3, "base": 5e-4}
+MOST_WORDS = 32_000
 OF_GIVEN = ("model.dropout", "model.attention_dropout", "model.pooling")
 """Settings of a given model that can be changed."""
 FINE_RATE, HEAD_RATE = 5e-5, 3e-3
 LONGEST = 512
+FEWEST_STEPS = 300
+MANY_TEXTS = 30_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +40,14 @@ class ClassifyPlan(Config):
     tokenizer: Kind | None
     """None if the tokens are those of a given model."""
     n_vocabulary: int
+    is_lower_cased: bool = False
+    """Whether capitals are read as small letters before there are tokens."""
     context: int
     """How many tokens of a text are read; the rest is cut off."""
     n_batch_tokens: int
     smoothing: float = 0.1
     word_dropout: float = 0.0
     """The share of tokens that are hidden at random, so that no label hangs on a single word."""
-    gap_weight: float = 0.0
-    """How much guessing the hidden tokens counts beside the label (Devlin et al. 2019, §3.1)."""
     is_body_trained: bool = True
     """Whether all of a given model is trained, or only the scores of the labels."""
     model: BertConfig
@@ -59,11 +62,6 @@ class ClassifyPlan(Config):
         for name in ("smoothing", "word_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 0 and below 1")
-        if self.gap_weight < 0 or (self.gap_weight and not self.word_dropout):
-            raise ConfigError(
-                f"gap_weight={self.gap_weight} must be at least 0, and above 0 only where "
-                "word_dropout hides tokens"
-            )
         if not 3 <= self.context <= self.model.n_positions:
             raise ConfigError(
                 f"context={self.context} must be from 3 to the {self.model.n_positions} positions "
@@ -102,7 +100,7 @@ def make_plan(
     settings = settings or {}
     begin = _from_random if facts.given is None else _from_given
     plan, n_epochs, reasons = begin(facts, size, settings)
-    n_steps = (facts.n_batches or 1) * n_epochs
+    n_steps = max(FEWEST_STEPS, (facts.n_batches or 1) * n_epochs)
     if "training.n_steps" in settings:
         n_steps = TrainingConfig().override({"n_steps": settings["training.n_steps"]}).n_steps
     elif speed is not None:
@@ -114,7 +112,7 @@ def make_plan(
             asked = "as asked" if seconds is not None else "give --time for more"
             reasons["time"] = f"{n_steps:,} steps fit into {allowed / 60:g} minutes ({asked})"
         else:
-            reasons["time"] = f"after {n_epochs} epochs such data has little more to give"
+            reasons["time"] = f"after {n_steps:,} steps such data has little more to give"
     changes: dict[str, Any] = {
         "training.n_steps": n_steps,
         "training.warm_up": max(1, min(500, n_steps // 10)),
@@ -136,23 +134,22 @@ def _from_random(
         raise ConfigError(
             "is_body_trained is for a model that is given with --from: random weights are trained"
         )
-    usual = "tiny"
+    usual = "tiny" if facts.n_texts < MANY_TEXTS else "small"
     size = size or usual
     if size not in SIZES:
         raise ConfigError(f"no size {size!r}: {nearest(size, SIZES)}")
-    n_vocabulary = _n_words(facts.n_characters)
     context = _context(facts)
     dropout = 0.3
-    n_epochs = max(5, min(20, 1_000_000 // facts.n_texts))
+    n_epochs = max(4, min(8, 200_000 // facts.n_texts))
     plan = ClassifyPlan(
         tokenizer="word",
-        n_vocabulary=n_vocabulary,
+        n_vocabulary=MOST_WORDS,
+        is_lower_cased=True,
         context=context,
-        n_batch_tokens=2048,
-        word_dropout=0.2,
-        gap_weight=0.3,
+        n_batch_tokens=1024,
+        word_dropout=0.1,
         model=BertConfig(
-            n_tokens=facts.n_tokens or n_vocabulary,
+            n_tokens=facts.n_tokens or MOST_WORDS,
             n_positions=context,
             n_segments=1,
             norm_eps=1e-5,
@@ -207,7 +204,7 @@ def _from_given(
     is_trained = plan.override(wished).is_body_trained
     if not is_trained:
         plan = plan.override({"training.lr": HEAD_RATE})
-    n_epochs = max(2, min(20, 20_000 // facts.n_texts))
+    n_epochs = max(2, min(8, 30_000 // facts.n_texts))
     reasons = {
         "training.lr": (
             "a given model is changed with small steps"
@@ -226,12 +223,3 @@ def _context(facts: LabelFacts) -> int:
     while n < min(LONGEST, facts.longest / 3):
         n *= 2
     return n
-
-
-def _n_words(n_characters: int) -> int:
-    """So many words as come often enough to be learned; it grows as the square root of the text.
-
-    >>> [_n_words(n) for n in (10_000, 270_000, 3_500_000)]
-    [576, 3136, 11200]
-    """
-    return max(512, min(32_000, round(6 * math.sqrt(n_characters) / 64) * 64))

@@ -17,7 +17,7 @@ from clearhead.data.rows import Row, RowBatch, RowBatches
 from clearhead.errors import InputError
 from clearhead.models import Bert, Model
 from clearhead.tasks.classify.classifier import Classifier, label_logits
-from clearhead.tasks.classify.corpus import LabelCorpus, survey_labels, to_rows
+from clearhead.tasks.classify.corpus import LabelCorpus, Reader, even_text, survey_labels
 from clearhead.tasks.classify.evaluate import baselines, confuse, score_labels
 from clearhead.tasks.classify.plan import ClassifyPlan, LabelFacts, make_plan
 from clearhead.tasks.folder import ModelFolder, OpenFolder, open_folder, save_folder
@@ -26,7 +26,6 @@ from clearhead.tasks.plan import Speed
 from clearhead.tasks.report import write_report
 from clearhead.text import AnyTokenizer, Tokenizer, load_tokenizer
 from clearhead.text.framing import Framing
-from clearhead.training import smoothed_loss
 from clearhead.training.device import Device
 
 __all__ = ["train_classifier"]
@@ -34,6 +33,12 @@ __all__ = ["train_classifier"]
 N_VALIDATED = 2000
 """Validation texts that are followed in training."""
 N_SAMPLES = 3
+QUIET = 0.05
+"""How large the vectors of words are at the start, beside the usual.
+
+A norm follows them, which makes the random vector of a word that was seen once as large as that of
+any other. Beginning small beside the positions, a word says nothing until something was learned.
+"""
 
 
 def train_classifier(
@@ -154,16 +159,15 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
             if not path.exists():
                 n_pairs, n_tokens = len(self.corpus.train), plan.n_vocabulary
                 tell("tokenizer", {"n_pairs": n_pairs, "n_tokens": n_tokens, "unit": "texts"})
-                texts = (each.text for each in self.corpus.train)
-                kind = plan.tokenizer or "word"
-                Tokenizer.train(texts, kind, None if kind == "char" else n_tokens).save(path)
+                _learn_tokens(self.corpus, plan).save(path)
             self.tokenizer = load_tokenizer(path)
             self.facts = replace(self.facts, n_tokens=self.tokenizer.n_tokens)
-        labels, context = self.corpus.labels, plan.context
-        self.rows = to_rows(self.tokenizer, self.corpus.train, labels, context)
+        labels = self.corpus.labels
+        reader = Reader(self.tokenizer, plan.context, plan.is_lower_cased)
+        self.rows = reader.rows(self.corpus.train, labels)
         some = _spread(self.corpus.validation, N_VALIDATED)
         known = [each for each in some if each.label in labels]
-        self.validated = to_rows(self.tokenizer, known, labels, context)
+        self.validated = reader.rows(known, labels)
         self.samples = _spread(known, N_SAMPLES)
 
     def batches(self, plan: ClassifyPlan) -> BatchesOf[RowBatch]:
@@ -177,6 +181,8 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
         model = Bert(plan.model)
         if self.given is not None:
             _take_over(model, cast(Bert, self.given.model()))
+        else:
+            model.embedding.weight.data.mul_(QUIET)
         if not plan.is_body_trained:
             for name, parameter in model.named_parameters():
                 parameter.requires_grad_(name.startswith("output."))
@@ -185,7 +191,7 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
     def loss(
         self, model: Model, plan: ClassifyPlan
     ) -> Callable[[RowBatch], tuple[Tensor, Tensor, int]]:
-        """Cross-entropy of the label, while some tokens are hidden; and that of these tokens."""
+        """Cross-entropy of the label, while some tokens are hidden."""
         bert, device = cast(Bert, model), next(model.parameters()).device
         framing, pad = Framing.of(self.tokenizer), plan.model.pad
         kept = torch.tensor([framing.first, framing.last, pad], device=device)
@@ -198,14 +204,9 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
                 is_drawn = torch.rand(tokens.shape, device=device) < plan.word_dropout
                 tokens = tokens.where(torch.isin(tokens, kept) | ~is_drawn, unknown)
             # A body that is not trained stays as it is used: without dropout.
-            x = bert.train(plan.is_body_trained).read(tokens)
-            logits = bert.label(x, tokens).float()
+            logits = bert.train(plan.is_body_trained)(tokens).float()
             total = F.cross_entropy(logits, labels, reduction="sum", label_smoothing=plan.smoothing)
             plain = F.cross_entropy(logits.detach(), labels, reduction="sum")
-            is_hidden = tokens != batch.tokens
-            if plan.gap_weight and (n_hidden := int(is_hidden.sum())):
-                gaps, _ = smoothed_loss(x, bert.embedding.weight, batch.tokens, is_hidden)
-                total = total + plan.gap_weight * len(labels) / n_hidden * gaps
             return total, plain, len(labels)
 
         return loss
@@ -230,6 +231,14 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
             ],
             "seconds": time.perf_counter() - start,
         }
+
+
+def _learn_tokens(corpus: LabelCorpus, plan: ClassifyPlan) -> Tokenizer:
+    """The vocabulary of the training texts."""
+    texts = (even_text(each.text, plan.is_lower_cased) for each in corpus.train)
+    kind = plan.tokenizer or "word"
+    n_tokens = None if kind == "char" else plan.n_vocabulary
+    return Tokenizer.train(texts, kind, n_tokens)
 
 
 def _take_over(model: Bert, given: Bert) -> None:
