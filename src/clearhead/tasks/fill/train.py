@@ -16,7 +16,6 @@ from clearhead.data.masking import GapBatch, GapBatches, Hider, words_begin
 from clearhead.data.texts import Texts
 from clearhead.data.windows import Windows
 from clearhead.errors import ConfigError, InputError
-from clearhead.layers.positions import sinusoids
 from clearhead.models import Bert, Model
 from clearhead.models.bert import FillScores
 from clearhead.tasks.fill.evaluate import (
@@ -27,6 +26,7 @@ from clearhead.tasks.fill.evaluate import (
     score_gaps,
 )
 from clearhead.tasks.fill.filler import Filler
+from clearhead.tasks.fill.first_weights import look_around
 from clearhead.tasks.fill.plan import FillFacts, FillPlan, make_plan, smaller_size, usual_size
 from clearhead.tasks.folder import ModelFolder, load_folder, put_weights
 from clearhead.tasks.job import BatchesOf, Tell, Wish, carry_out, claim, nothing_left_behind
@@ -189,10 +189,8 @@ class _Filling(TextJob[FillPlan, GapBatch]):
         model = Bert(plan.model)
         if self.begin is not None:
             put_weights(model, dict(self.begin.model.named_parameters()), Path("--from"))
-            return model
-        # Waves as large as the tokens: neighbours are found much sooner than from random vectors.
-        waves = sinusoids(plan.model.n_positions, plan.model.d_model)
-        model.positions.weight.data.copy_(waves * (2 / plan.model.d_model) ** 0.5)
+        else:
+            look_around(model)
         return model
 
     def loss(
