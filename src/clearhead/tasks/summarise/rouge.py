@@ -20,10 +20,8 @@ from clearhead.tasks.scores import Score
 
 __all__ = ["MEASURES", "rouge_l", "rouge_n", "score_summaries", "words"]
 
-SIGNATURE: Final = (
-    "mean F1 × 100 over the pairs, one reference each; lower-cased runs of letters, marks and "
-    "digits, single letters in scripts without spaces; no stemming"
-)
+SIGNATURE: Final = "F1, mean of the pairs; lower-cased Unicode words; no stemming"
+"""A word is a run of letters, marks and digits; in scripts without spaces, each letter is one."""
 
 
 def words(text: str) -> list[str]:

@@ -25,14 +25,14 @@ __all__ = ["Summariser"]
 USUAL_SOURCE: Final = 512
 USUAL_TARGET: Final = 128
 """For models whose card does not say how long their texts were."""
-NO_REPEAT: Final = 4
+NO_REPEAT: Final = 3
 
 
 class Summariser(Translator):
     """A trained model with its tokenizer: call it with a text, or with several.
 
     It is a translator that reads a text as a whole, up to `max_source` tokens, and whose answers
-    have a longest length of their own. No four tokens are written twice unless `no_repeat` says so.
+    have a longest length of their own. No three tokens come twice, unless `no_repeat` says so.
     """
 
     @classmethod
