@@ -2,6 +2,7 @@
 
 import json
 import math
+from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ from click.testing import CliRunner, Result
 from rich.cells import cell_len
 
 from clearhead.cli import main
+from clearhead.cli.look import LOOKED_AT
 from clearhead.cli.look_translate import VIEWS
 from clearhead.cli.main import LOOKS
 from clearhead.errors import InputError
@@ -91,7 +93,8 @@ def test_layers_words_and_positions() -> None:
 
 
 def test_every_view_has_a_name() -> None:
-    assert set(VIEWS) == set(LOOKS)
+    known = (import_module(f"clearhead.cli.look_{task}").VIEWS for task in LOOKED_AT)
+    assert {view for views in known for view in views} == set(LOOKS)
 
 
 def test_steps_show_what_was_written_among_the_most_probable() -> None:
