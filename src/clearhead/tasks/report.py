@@ -32,14 +32,10 @@ __all__ = ["Sample", "write_report"]
 
 N_SKIPPED = 20
 TITLES = {
-    "translate": "Translator",
-    "generate": "Continuing texts",
-    "classify": "Classifier",
-    "summarise": "Summariser",
-    "answer": "Answering questions",
-    "fill": "Filling gaps",
+    "translate": "Translator", "generate": "Continuing texts", "classify": "Classifier",
+    "summarise": "Summariser", "answer": "Answering questions", "fill": "Filling gaps",
     "images": "Picture classifier",
-}
+}  # fmt: skip
 """Task → what such a model is called."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 COPYING = " of copying the source"
