@@ -97,7 +97,7 @@ def make_plan(
     settings: dict[str, Any] | None = None,
 ) -> tuple[FillPlan, tuple[str, ...]]:
     """Choose everything from what is known so far, and say why; `settings` override."""
-    settings = settings or {}
+    asked = settings = settings or {}
     usual = usual_size(facts.n_characters)
     size = size or usual
     if size not in SIZES:
@@ -133,7 +133,7 @@ def make_plan(
         ),
     )
     reasons |= told
-    kept = (text for key, text in reasons.items() if not any(s.startswith(key) for s in settings))
+    kept = (text for key, text in reasons.items() if not any(s.startswith(key) for s in asked))
     return plan.override(settings), tuple(kept)
 
 
