@@ -16,7 +16,14 @@ MODULES = {
     "characters": "task_characters",
     "code": "task_code",
     "default": "task_characters",
+    "fashion": "task_images",
+    "fill": "task_fill",
+    "scitldr": "task_summarise",
     "speed": "task_speed",
+    "squad-it": "task_answer",
+    "sst2": "task_labels",
+    "sst2-minilm": "task_labels",
+    "trec": "task_labels",
 }
 
 

@@ -258,7 +258,7 @@ def test_plans_and_wrong_settings() -> None:
     assert (plan.tokenizer, plan.n_vocabulary, plan.context) == ("bpe", 7808, 128)
     assert plan.model.n_positions == 128
     assert (plan.hidden, plan.has_whole_words) == (0.15, False)
-    assert any("of size tiny" in reason for reason in reasons)
+    assert any("of size mini" in reason for reason in reasons)
     assert make_plan(FillFacts(1_000_000), settings={"context": "64"})[0].model.n_positions == 64
     for settings, told in {
         ("context", 2): "context=2 must be above 2",
