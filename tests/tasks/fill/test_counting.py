@@ -14,9 +14,12 @@ from clearhead.cli import main
 from clearhead.config import BertConfig
 from clearhead.errors import InputError
 from clearhead.models import Bert
+from clearhead.observe.reading import Reading
 from clearhead.tasks.fill.counts import BOTH_SIDES, LEFT_SIDE, NO_SIDE, PRIOR, Counts
 from clearhead.tasks.fill.evaluate import guess_gaps, hide_tokens, score_gaps
 from clearhead.tasks.fill.filler import Filler
+from clearhead.tasks.fill.first_weights import look_around
+from clearhead.tasks.folder import task_of
 from clearhead.tasks.text_corpus import encode_texts
 from clearhead.text import Tokenizer
 
@@ -78,6 +81,22 @@ def test_every_token_is_hidden_once_and_never_seen() -> None:
         hide_tokens(tokenizer, [""])
 
 
+def test_the_first_heads_look_at_neighbours() -> None:
+    """Each gives one neighbour more than any other token, and the second block is as it was."""
+    torch.manual_seed(0)
+    config = BertConfig(n_tokens=50, n_positions=40, n_layers=2, d_model=128, d_ff=64, n_heads=4)
+    model = Bert(config).eval()
+    before = model.get_parameter("encoder.blocks.1.self_attention.w_qkv").clone()
+    look_around(model)
+    tokens = torch.randint(5, 50, (40,)).tolist()
+    weights = Reading(model, tokens, lambda some: [str(each) for each in some]).attention()
+    for head, offset in enumerate((-1, 1, -2, 2)):
+        means = [float(weights[0, head].diagonal(n).mean()) for n in range(-6, 7)]
+        assert max(means) == means[offset + 6] > 0.4
+        assert sorted(means)[-2] < 0.1
+    assert torch.equal(model.get_parameter("encoder.blocks.1.self_attention.w_qkv"), before)
+
+
 def test_scores_of_the_most_frequent_token() -> None:
     text = "aab" * 30
     model, tokenizer = small(text)
@@ -111,6 +130,7 @@ def test_a_bert_of_others_fills_the_same_gaps(tmp_path: Path) -> None:
     tokenizer.save_pretrained(tmp_path / "in")
     result = CliRunner().invoke(main, ["convert", str(tmp_path / "in"), str(tmp_path / "ours")])
     assert result.exit_code == 0, result.output
+    assert task_of(tmp_path / "ours") == "fill"
     filler = Filler.load(tmp_path / "ours")
     pipeline = transformers.pipeline("fill-mask", model=theirs, tokenizer=tokenizer, top_k=31)
     expected = [
