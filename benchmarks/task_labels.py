@@ -1,27 +1,21 @@
 """What classifying reaches on real data with its defaults, beside a bar.
 
-    python benchmarks/task_labels.py DATA trec
-    python benchmarks/task_labels.py DATA sst2
-    python benchmarks/task_labels.py DATA sst2-minilm --encoder FOLDER
-
 DATA is a folder with `trec/TREC.train.all` and `trec/TREC.test.all` (a number, a space, a question;
 Li and Roth 2002, six labels), and `sst2/train.tsv` and `sst2/dev.tsv` (Socher et al. 2013). The
 given test or dev file is never trained on, nor are weights chosen by it.
 
 - `trec`, `sst2`: `clearhead train` from random weights, with nothing set by hand.
 - `sst2-minilm`: the same, beginning with a BERT that `clearhead convert` made, all-MiniLM-L6-v2
-  say; without --encoder it is DATA/minilm.
+  say, in DATA/minilm.
 
 `--quick` trains for 90 seconds, which shows that everything works and reaches no bar.
 """
 
 import tempfile
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
-import torch
-from measure import Figure, arguments, report
+from measure import Figure
 
 from clearhead.data.labelled import LabelledTexts
 from clearhead.tasks.classify.train import train_classifier
@@ -30,24 +24,6 @@ __all__ = ["FIGURES"]
 
 KINDS = ("description", "entity", "abbreviation", "human", "location", "number")
 """What TREC's numbers stand for."""
-
-
-def main() -> None:
-    """Train, score, and report beside the bars."""
-    parser = arguments("What classifying reaches.")
-    parser.add_argument("data", type=Path, metavar="DATA", help="the folder of the data")
-    parser.add_argument("figure", choices=FIGURES)
-    parser.add_argument("--encoder", type=Path, metavar="FOLDER", help="a BERT to begin with")
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    run = FIGURES[options.figure]
-    if options.encoder is not None:
-        run = partial(minilm, encoder=options.encoder)
-    report(
-        f"{options.figure}, {options.threads} threads",
-        run(options.data, options.quick),
-        options.json,
-    )
 
 
 def trec(data: Path, quick: bool) -> list[Figure]:
@@ -67,9 +43,9 @@ def sst2(data: Path, quick: bool) -> list[Figure]:
     return _figures(data / "sst2" / "train.tsv", data / "sst2" / "dev.tsv", None, quick)
 
 
-def minilm(data: Path, quick: bool, encoder: Path | None = None) -> list[Figure]:
+def minilm(data: Path, quick: bool) -> list[Figure]:
     """Good or bad, beginning with a model that has read much."""
-    start = encoder or data / "minilm"
+    start = data / "minilm"
     return _figures(data / "sst2" / "train.tsv", data / "sst2" / "dev.tsv", 89.0, quick, start)
 
 
@@ -106,6 +82,3 @@ FIGURES: dict[str, Callable[[Path, bool], list[Figure]]] = {
     "sst2": sst2,
     "sst2-minilm": minilm,
 }
-
-if __name__ == "__main__":
-    main()

@@ -1,191 +1,42 @@
 """What the tasks reach on real data, each with its defaults, beside a bar.
 
-    python benchmarks/tasks.py DATA characters
-    python benchmarks/tasks.py DATA default
+    python benchmarks/tasks.py DATA FIGURE
 
-DATA is a folder with `tinyshakespeare/input.txt`; the first nine tenths train, the rest validates.
-
-- `characters`: the setting of nanoGPT for processors (4 layers, width 128, context 64, batches of
-  12, 2,000 steps) in our trainer, beside a GPT-2 of that size in a plain loop as nanoGPT has it:
-  half of its steps before ours, half after.
-- `default`: `clearhead train` on the file with nothing set by hand.
-
-`--quick` takes a tenth of the steps, which shows that everything works and reaches no bar.
+The files `task_….py` beside this one say what DATA has to hold, and what is measured. `--quick`
+takes a part of the steps, which shows that everything works and reaches no bar.
 """
 
-import math
-import tempfile
-import time
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import torch
-from measure import Figure, arguments, report
-from torch import Tensor, nn
-from torch.nn import functional as F
+from measure import arguments, report
 
-from clearhead.data.texts import Texts
-from clearhead.tasks.generate.train import train_generator
-
-CONTEXT, N_ROWS, N_STEPS = 64, 12, 2000
-N_EVALUATED = 200
+MODULES = {
+    "characters": "task_characters",
+    "code": "task_code",
+    "default": "task_characters",
+    "fashion": "task_images",
+    "fill": "task_fill",
+    "scitldr": "task_summarise",
+    "speed": "task_speed",
+    "squad-it": "task_answer",
+    "sst2": "task_labels",
+    "sst2-minilm": "task_labels",
+    "trec": "task_labels",
+}
 
 
 def main() -> None:
     """Train, score, and report beside the bars."""
     parser = arguments("What the tasks reach.")
     parser.add_argument("data", type=Path, metavar="DATA", help="the folder of the data")
-    parser.add_argument("figure", choices=["characters", "default"])
+    parser.add_argument("figure", choices=sorted(MODULES))
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    text = (options.data / "tinyshakespeare" / "input.txt").read_text(encoding="utf-8")
-    cut = int(0.9 * len(text))
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "train.txt").write_text(text[:cut], encoding="utf-8")
-        (folder / "validation.txt").write_text(text[cut:], encoding="utf-8")
-        run = _characters if options.figure == "characters" else _default
-        figures = run(folder, options.quick)
-    report(f"tinyshakespeare, {options.threads} threads", figures, options.json)
-
-
-def _train(folder: Path, **options: Any) -> tuple[float, float, int]:
-    """Our trainer; returns nats per character, seconds and parameters."""
-    held_out = Texts([folder / "validation.txt"])
-    model = train_generator(
-        Texts([folder / "train.txt"]),
-        folder / "model",
-        validation=held_out,
-        test=held_out,
-        **options,
-    )
-    scores = {score["name"]: score["value"] for score in model.card["scores"]}
-    seconds = model.card["training"]["seconds"]
-    return scores["nats per character"], seconds, model.card["n_parameters"]
-
-
-def _default(folder: Path, quick: bool) -> list[Figure]:
-    loss, seconds, n_parameters = _train(folder, seconds=108 if quick else None)
-    return [
-        Figure("nats per character", loss, "", 1.60, is_limit=True),
-        Figure("training", seconds / 60, "minutes", 20, is_limit=True),
-        Figure("parameters", n_parameters / 1e6, "millions"),
-    ]
-
-
-def _characters(folder: Path, quick: bool) -> list[Figure]:
-    n_steps = N_STEPS // 10 if quick else N_STEPS
-    plain = _PlainLoop(folder)
-    plain.run(n_steps // 2, n_steps)
-    settings = {
-        "context": CONTEXT,
-        "n_batch_tokens": CONTEXT * N_ROWS,
-        "training.n_steps": n_steps,
-        "training.validate_every": n_steps,
-    }
-    loss, seconds, n_parameters = _train(folder, size="nano", settings=settings)
-    plain.run(n_steps - n_steps // 2, n_steps)
-    return [
-        Figure("ours, nats per character", loss, "", 1.86, is_limit=True),
-        Figure("the plain loop, nats per character", plain.validate(), ""),
-        Figure("ours, of the plain loop's time", seconds / plain.seconds, "×", 1.0, is_limit=True),
-        Figure("ours", seconds, "s"),
-        Figure("the plain loop", plain.seconds, "s"),
-        Figure("ours, parameters", n_parameters / 1e6, "millions"),
-    ]
-
-
-class _PlainLoop:
-    """GPT-2 as torch has its parts, batches at random places, AdamW: the usual small script."""
-
-    def __init__(self, folder: Path) -> None:
-        train, held_out = (
-            (folder / f"{name}.txt").read_text(encoding="utf-8") for name in ("train", "validation")
-        )
-        letters = sorted(set(train + held_out))
-        numbers = {letter: number for number, letter in enumerate(letters)}
-        self.train, self.held_out = (
-            torch.tensor([numbers[letter] for letter in text]) for text in (train, held_out)
-        )
-        torch.manual_seed(0)
-        self.model = _PlainGPT(len(letters))
-        self.optimizer = torch.optim.AdamW(
-            self.model.parameters(), lr=1e-3, betas=(0.9, 0.99), weight_decay=0.1, fused=True
-        )
-        self.step, self.seconds = 0, 0.0
-
-    def run(self, n_steps: int, n_all: int) -> None:
-        """Some more steps of all."""
-        start = time.perf_counter()
-        for _ in range(n_steps):
-            self.step += 1
-            warm = min(1.0, self.step / 100)
-            decay = 0.5 * (1 + math.cos(math.pi * self.step / n_all))
-            for group in self.optimizer.param_groups:
-                group["lr"] = 1e-3 * warm * (0.1 + 0.9 * decay)
-            inputs, targets = _batch(self.train)
-            loss = F.cross_entropy(self.model(inputs).flatten(0, 1), targets.flatten())
-            self.optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-            self.optimizer.step()
-        self.seconds += time.perf_counter() - start
-
-    @torch.no_grad()
-    def validate(self) -> float:
-        """The mean loss of some batches."""
-        total = 0.0
-        for _ in range(N_EVALUATED):
-            inputs, targets = _batch(self.held_out)
-            total += float(F.cross_entropy(self.model(inputs).flatten(0, 1), targets.flatten()))
-        return total / N_EVALUATED
-
-
-def _batch(row: Tensor) -> tuple[Tensor, Tensor]:
-    begins = torch.randint(len(row) - CONTEXT - 1, (N_ROWS,)).tolist()
-    table = torch.stack([row[begin : begin + CONTEXT + 1] for begin in begins])
-    return table[:, :-1], table[:, 1:]
-
-
-class _PlainGPT(nn.Module):
-    def __init__(self, n_tokens: int) -> None:
-        super().__init__()
-        self.tokens, self.positions = nn.Embedding(n_tokens, 128), nn.Embedding(CONTEXT, 128)
-        self.blocks = nn.ModuleList(_PlainBlock(128, 4) for _ in range(4))
-        self.norm = nn.LayerNorm(128)
-        self.output = nn.Linear(128, n_tokens, bias=False)
-        self.output.weight = self.tokens.weight
-        for name, parameter in self.named_parameters():
-            if parameter.dim() > 1:
-                is_last = name.endswith(("last.weight", "down.weight"))
-                nn.init.normal_(parameter, std=0.02 / math.sqrt(8) if is_last else 0.02)
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        x = self.tokens(tokens) + self.positions.weight[: tokens.shape[1]]
-        for block in self.blocks:
-            x = block(x)
-        logits: Tensor = self.output(self.norm(x))
-        return logits
-
-
-class _PlainBlock(nn.Module):
-    def __init__(self, width: int, n_heads: int) -> None:
-        super().__init__()
-        self.n_heads = n_heads
-        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.last = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        B, T, D = x.shape
-        q, k, v = (
-            part.view(B, T, self.n_heads, -1).transpose(1, 2)
-            for part in self.qkv(self.first(x)).chunk(3, dim=-1)
-        )
-        heads = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.last(heads.transpose(1, 2).reshape(B, T, D))
-        changed: Tensor = x + self.down(F.gelu(self.up(self.second(x))))
-        return changed
+    figures = import_module(MODULES[options.figure]).FIGURES[options.figure]
+    found = figures(options.data, options.quick)
+    report(f"{options.figure}, {options.threads} threads", found, options.json)
 
 
 if __name__ == "__main__":

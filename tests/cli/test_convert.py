@@ -34,6 +34,7 @@ def test_in_and_out_again(tmp_path: Path) -> None:
     found = load_folder(tmp_path / "ours")
     assert found.card["task"] == "generate"
     assert found.card["imported"]["from"] == str(tmp_path / "in")
+    assert found.tokenizer is not None
     assert found.tokenizer.encode("w3 w57") == [6, 60]
     assert (found.tokenizer.bos, found.tokenizer.eos) == (1, 2)
     tokens = torch.tensor([[1, 5, 60, 33]])

@@ -7,8 +7,18 @@ from typing import Any
 import pytest
 
 from clearhead.cli.live_words import LABELS, crop, plan_lines, sample_lines
+from clearhead.tasks.answer.plan import QuestionFacts
+from clearhead.tasks.answer.plan import make_plan as plan_for_questions
+from clearhead.tasks.classify.plan import LabelFacts
+from clearhead.tasks.classify.plan import make_plan as plan_for_labels
+from clearhead.tasks.fill.plan import FillFacts
+from clearhead.tasks.fill.plan import make_plan as plan_for_gaps
 from clearhead.tasks.generate.plan import TextFacts
 from clearhead.tasks.generate.plan import make_plan as plan_for_texts
+from clearhead.tasks.images.plan import PictureFacts
+from clearhead.tasks.images.plan import make_plan as plan_for_pictures
+from clearhead.tasks.plan import Facts
+from clearhead.tasks.summarise.plan import make_summary_plan
 from tests.cli.told_run import FORECAST, HINDI, SAMPLES, make_plan, n_cells
 
 
@@ -18,7 +28,15 @@ def test_a_long_reason_is_broken_on_a_terminal_only() -> None:
 
 
 def test_every_setting_of_a_run_is_in_the_plan() -> None:
-    plans: list[Any] = [make_plan(), plan_for_texts(TextFacts(1_000_000))[0]]
+    plans: list[Any] = [
+        make_plan(),
+        plan_for_texts(TextFacts(1_000_000))[0],
+        make_summary_plan(Facts(2000, 2_000_000))[0],
+        plan_for_questions(QuestionFacts(7000, 1_000_000))[0],
+        plan_for_labels(LabelFacts(5000, 6, 300_000, 100))[0],
+        plan_for_gaps(FillFacts(1_000_000))[0],
+        plan_for_pictures(PictureFacts(1000, 28, 1, 10))[0],
+    ]
     told: set[str] = set()
     for plan in plans:
         text = "\n".join(line.plain for line in plan_lines(plan, FORECAST))

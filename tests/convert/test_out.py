@@ -8,7 +8,7 @@ import torch
 from clearhead.convert import as_m2m100, save_for_ctranslate2
 from clearhead.decoding import DecodingConfig, Request, generate
 from clearhead.errors import ConfigError
-from clearhead.models import Transformer, TransformerConfig
+from clearhead.models import GPT, GPTConfig, Transformer, TransformerConfig
 
 ctranslate2 = pytest.importorskip("ctranslate2")
 pytest.importorskip("transformers")
@@ -76,6 +76,35 @@ def test_ctranslate2_gives_the_same_answers(
     found = [[WORDS[token] for token in some[0].tokens] for some in ours]
     assert [result.hypotheses[0] for result in results] == found
     assert len({tuple(words) for words in found}) > 1
+
+
+@pytest.mark.parametrize("activation", ["gelu_tanh", "gelu", "relu"])
+def test_ctranslate2_continues_as_gpt_does(tmp_path: Path, activation: str) -> None:
+    torch.manual_seed(4)
+    model = GPT(
+        GPTConfig(
+            n_tokens=V, n_positions=32, n_layers=2, d_model=24, d_ff=40, n_heads=3, is_tied=False
+        ).override({"activation": activation})
+    ).eval()
+    for name, parameter in model.named_parameters():
+        if parameter.dim() == 1:
+            torch.nn.init.normal_(parameter, mean=float("norm.weight" in name), std=0.3)
+        else:
+            parameter.data *= 10
+    save_for_ctranslate2(model, WORDS, tmp_path / "ct2", bos="<bos>", eos="<eos>", unk="<unk>")
+    theirs = ctranslate2.Generator(str(tmp_path / "ct2"), compute_type="float32", intra_threads=1)
+    rows = [row[:-1] for row in sources()]
+    results = [
+        theirs.generate_batch(
+            [[WORDS[token] for token in row]],  # of several it returns parts of the longer ones
+            beam_size=1, min_length=9, max_length=9, include_prompt_in_result=False,
+        )
+        for row in rows
+    ]  # fmt: skip
+    requests = [Request(row, 9, DecodingConfig(n_beams=1, min_length=9)) for row in rows]
+    found = [some[0].tokens for some in generate(model, requests, bos=1, eos=2, pad=0)]
+    assert [result[0].sequences_ids[0] for result in results] == found
+    assert len({tuple(tokens) for tokens in found}) > 1
 
 
 def test_what_has_no_form_elsewhere_is_refused(tmp_path: Path) -> None:

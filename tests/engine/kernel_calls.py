@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 Bytes = NDArray[np.int8]
 
-ACTIVATIONS = ["none", "relu", "gelu"]
+ACTIVATIONS = ["none", "relu", "gelu", "gelu_tanh"]
 PRECISIONS = ["float32", "bfloat16", "int8"]
 BLOCK = 16  # outputs of a product that stand side by side
 UNTOUCHED = np.float32(-777)

@@ -1,4 +1,4 @@
-"""A decoder by itself in the native engine: rotary positions, RMSNorm, SwiGLU, grouped queries."""
+"""Decoders by themselves in the native engine: Llama with all that it may have, and GPT."""
 
 import ctypes
 from dataclasses import replace
@@ -10,13 +10,19 @@ from clearhead.decoding import DecodingConfig, Hypothesis, Request, generate
 from clearhead.decoding.loop import Decoding
 from clearhead.engine.choice import choose
 from clearhead.engine.native_model import NativeModel, Precision
-from clearhead.models import Llama, LlamaConfig
+from clearhead.errors import InputError
+from clearhead.models import GPT, GPTConfig, Llama, LlamaConfig
 
 N_TOKENS = 203
 CONFIG = LlamaConfig(
     n_tokens=N_TOKENS, n_layers=2, d_model=48, d_ff=50, n_heads=4, n_kv_heads=2, is_tied=False
 )
-KINDS = {
+GPT_CONFIG = GPTConfig(
+    n_tokens=N_TOKENS, n_positions=96, n_layers=2, d_model=48, d_ff=50, n_heads=4
+)
+KINDS: dict[str, LlamaConfig | GPTConfig] = {
+    "gpt": GPT_CONFIG,
+    "gpt, untied, gelu": replace(GPT_CONFIG, is_tied=False, activation="gelu", norm_eps=1e-3),
     "grouped": CONFIG,
     "one head for all": replace(CONFIG, n_kv_heads=1),
     "tied, with biases": replace(CONFIG, is_tied=True, attention_bias=True, n_kv_heads=None),
@@ -25,11 +31,11 @@ KINDS = {
 PROMPTS = [[5, 9, 11, 40], [7], [150, 3, 3, 8, 200, 9, 9, 70, 12], [8, 7]]
 
 
-def make(config: LlamaConfig = CONFIG, seed: int = 0) -> Llama:
+def make(config: LlamaConfig | GPTConfig = CONFIG, seed: int = 0) -> Llama | GPT:
     torch.manual_seed(seed)
-    model = Llama(config).eval()
+    model = (GPT(config) if isinstance(config, GPTConfig) else Llama(config)).eval()
     for name, parameter in model.named_parameters():
-        if "norm" in name or "b_qkv" in name:  # not all ones and zeros
+        if "norm" in name or "b_qkv" in name or "bias" in name:  # not all ones and zeros
             torch.nn.init.normal_(parameter, mean=float("norm" in name), std=0.2)
     return model
 
@@ -54,6 +60,15 @@ def test_float32_equals_the_model(library: ctypes.CDLL, kind: str, kernels: str)
         if t == 40:
             kept = torch.tensor([1, 0, 1, 1, 0, 1, 1, 1], dtype=torch.bool)
             plain, fast = plain.keep(kept), fast.keep(kept)
+
+
+def test_learned_positions_have_an_end(library: ctypes.CDLL) -> None:
+    native = NativeModel(make(GPT_CONFIG), library)
+    longest = [Request([5] * 90, 6, DecodingConfig(n_beams=1, min_length=6))]
+    (answer,) = native.search(longest, bos=1, eos=2)[0]
+    assert len(answer.tokens) == 6
+    with pytest.raises(InputError, match="a text of 97 tokens is longer than the 96 positions"):
+        native.search([Request([5] * 90, 7, DecodingConfig(n_beams=1))], bos=1, eos=2)
 
 
 def test_a_text_can_be_read_at_once_or_token_by_token(library: ctypes.CDLL) -> None:

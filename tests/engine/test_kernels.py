@@ -65,6 +65,8 @@ def activated(x: Doubles, activation: str) -> Doubles:
         return np.maximum(x, 0)
     if activation == "gelu":
         return x * 0.5 * (1 + np.vectorize(math.erf, [float])(x / math.sqrt(2)))
+    if activation == "gelu_tanh":
+        return x * 0.5 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
     return x
 
 
@@ -146,8 +148,8 @@ def test_products_of_bytes_are_exact(
     expected = sums.astype(np.float32) * (scale[:, None] * w_scale)
     expected += np.float32(0) if bias is None else bias
     here = slice(begin * BLOCK, min(end * BLOCK, n_out))
-    if activation == "gelu":
-        doubles = activated(expected.astype(np.float64), "gelu")
+    if activation.startswith("gelu"):
+        doubles = activated(expected.astype(np.float64), activation)
         close = np.abs(y[:, :n_out] - doubles) <= 1e-6 * np.maximum(np.abs(expected), 1)
     else:
         close = y[:, :n_out] == (np.maximum(expected, 0) if activation == "relu" else expected)

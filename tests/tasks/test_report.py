@@ -150,7 +150,7 @@ def assert_harmless(page: Page) -> None:
         assert "url(" not in style
         assert "@import" not in style
     policy = [a["content"] for tag, a in page.tags if tag == "meta" and "http-equiv" in a]
-    assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
 
 
 def test_the_verdict_names_what_counts(
@@ -193,7 +193,7 @@ def test_the_page_tells_what_happened(
         "source and target are identical10.2%dropped603",
         "entries read602", "dropped2 (0.3%)", "pairs kept600", "fingerprint8a9075b5",
         "time1 min 35 s1 min 23 s", "steps400300", "passes through the data8.06.0",
-        "target tokens per second4,2004,150", "memory1.3 GB–", "padding in the batches6.1%–",
+        "tokens per second4,2004,150", "memory1.3 GB–", "padding in the batches6.1%–",
         "such data has little more to give", "n_vocabulary1234", "training.lr0.0015",
         "Training ended at step 300: 300 steps are done.",
         "The model holds the weights of step 250, with a validation score of 25.00.",

@@ -221,3 +221,36 @@ def test_the_size_grows_with_the_data() -> None:
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 def test_normal_text_stays_as_it_is(text: str) -> None:
     assert normalise(normalise(text)) == normalise(text)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gaps_are_tokens_only_where_they_are_asked_for(kind: Kind, tmp_path: Path) -> None:
+    """A text with a gap has the tokens of the whole text, but for the one that is missing."""
+    n_tokens = None if kind in ("word", "char") else 600
+    made = Tokenizer.train([*LINES, "a <mask> b"], kind, n_tokens, ["de"], has_mask=True)
+    assert (made.tag("de"), made.mask, made.n_specials) == (4, 5, 6)
+    assert made.mask not in made.encode("a <mask> b <mask>")
+    made.save(tmp_path / "tokenizer.json")
+    loaded = Tokenizer.load(tmp_path / "tokenizer.json")
+    assert (loaded.has_mask, loaded.mask, loaded.languages) == (True, 5, ("de",))
+    text = "A dog runs through the green grass, and a dog sleeps."
+    whole = loaded.encode(text)
+    starts = {"A", "dog", "runs", "grass", ",", "sleeps", "."}
+    for word in starts & {"A", "dog", ","} if kind == "char" else starts:
+        place = text.index(word)
+        piece = word if kind != "char" else word[0]
+        parts = [text[:place], text[place + len(piece) :]]
+        tokens = loaded.encode_gaps(parts)
+        (gap,) = (n for n, token in enumerate(tokens) if token == loaded.mask)
+        filled = loaded.encode(piece) if text[place - 1 : place] in ("", " ") else None
+        n_filled = 1 if filled is None else len(filled)
+        assert tokens[:gap] == whole[:gap]
+        assert tokens[gap + 1 :] == whole[gap + n_filled :]
+    assert loaded.encode_gaps(["", " ", ""]).count(loaded.mask) == 2
+    assert loaded.decode(loaded.encode_gaps(["A", "s"])) in ("As", "A<unk>", "A <unk>")
+
+
+def test_a_tokenizer_without_gaps_says_so(made: dict[Kind, Tokenizer]) -> None:
+    assert not made["bpe"].has_mask
+    with pytest.raises(InputError, match="no token for a gap"):
+        made["bpe"].encode_gaps(["a", "b"])

@@ -3,19 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
-from clearhead.config import Config, is_encoder_decoder, n_tokens_of
+from clearhead.config import Config, ViTConfig, is_encoder_decoder, n_tokens_of
 from clearhead.config.base import read_json
 from clearhead.convert.hugging_face import read_folder, write_folder
 from clearhead.convert.llama2c import Llama2cTokenizer, read_llama2c
 from clearhead.convert.new_folder import check_new, new_folder
 from clearhead.convert.to_ctranslate2 import save_for_ctranslate2
 from clearhead.errors import InputError
-from clearhead.models import Llama, Model, Transformer
+from clearhead.models import GPT, Llama, Model, Transformer
 from clearhead.tasks.folder import ModelFolder, load_folder, save_folder
+from clearhead.tasks.images.reading import Reading
 from clearhead.text import AnyTokenizer
 
 __all__ = ["show_conversion"]
@@ -88,8 +89,9 @@ def _is_zip(path: Path) -> bool:
 def _write_ours(given: _Given, source: Path, to: Path) -> str:
     if given.is_ours:
         raise InputError(f"{source} is a model folder already: name another --to-format")
-    tokenizer = _needed(given, source)
-    card = {
+    config: Config = given.model.config
+    tokenizer = _needed(given, source) if n_tokens_of(config) else None
+    card: dict[str, Any] = {
         "task": _task(given.model),
         "n_parameters": given.model.n_parameters,
         "imported": {
@@ -98,6 +100,8 @@ def _write_ours(given: _Given, source: Path, to: Path) -> str:
             "notes": list(given.notes),
         },
     }
+    if isinstance(config, ViTConfig) and config.head == "classify":
+        card["reading"] = Reading.of_hugging_face(source, config).to_dict()
     with new_folder(to) as part:
         save_folder(part, ModelFolder(given.model, tokenizer, card))
     return "a model folder"
@@ -116,10 +120,10 @@ def _write_ctranslate2(given: _Given, source: Path, to: Path) -> str:
             "writing for CTranslate2 needs the package ctranslate2: pip install ctranslate2"
         ) from None
     model, tokenizer = given.model, _needed(given, source)
-    if not isinstance(model, Transformer | Llama):
+    if not isinstance(model, Transformer | Llama | GPT):
         raise InputError(
-            f"a {type(model).__name__} cannot be written for CTranslate2 yet: a Transformer or a "
-            "Llama can"
+            f"a {type(model).__name__} cannot be written for CTranslate2 yet: a Transformer, a "
+            "Llama and a GPT can"
         )
     rules, n_tokens = tokenizer.rules, n_tokens_of(model.config)
     names = [rules.id_to_token(token) or f"<spare_{token}>" for token in range(n_tokens)]
@@ -127,7 +131,8 @@ def _write_ctranslate2(given: _Given, source: Path, to: Path) -> str:
     with new_folder(to) as part:
         save_for_ctranslate2(model, names, part, bos=bos, eos=eos, unk=unk)
         rules.save(str(part / "tokenizer.json"))
-    return f"float32 for CTranslate2's {'Generator' if isinstance(model, Llama) else 'Translator'}"
+    opener = "Translator" if isinstance(model, Transformer) else "Generator"
+    return f"float32 for CTranslate2's {opener}"
 
 
 def _write_gguf(given: _Given, source: Path, to: Path) -> str:
@@ -148,6 +153,12 @@ def _task(model: Model) -> str:
     config: Config = model.config
     if is_encoder_decoder(config):
         return "translate"
+    if getattr(config, "head", None) == "fill":
+        return "fill"
+    if isinstance(config, ViTConfig) and config.head == "classify":
+        return "images"
+    if getattr(config, "head", None) == "span":
+        return "answer"
     return "generate" if getattr(model, "is_causal", False) else "encode"
 
 

@@ -38,7 +38,8 @@ def show_scores(
 ) -> None:
     """Translate all sources of a file, and print how near the answers are to the targets."""
     if (task := task_of(folder)) != "translate":
-        _show_scored(task, folder, files, columns, as_json)
+        wanted = {"n_beams": n_beams, "precision": precision}
+        _show_scored(task, folder, files, columns, as_json, wanted)
         return
     file = open_pairs(files, columns)
     translator = Translator.load(folder, precision)
@@ -100,14 +101,19 @@ def _told(file: PairFile) -> str:
 
 
 def _show_scored(
-    task: str, folder: Path, files: Sequence[Path], columns: tuple[str, str] | None, as_json: bool
+    task: str,
+    folder: Path,
+    files: Sequence[Path],
+    columns: tuple[str, str] | None,
+    as_json: bool,
+    wanted: dict[str, Any],
 ) -> None:
     """The scores of any task but translating, each beside its trivial baselines."""
     verbs = verbs_of(task)
     data = verbs.open_data(files, columns)
     start = time.perf_counter()
     with Console(stderr=True).status("scoring …"):  # on terminals only
-        found = verbs.evaluate(folder, data)
+        found = verbs.evaluate(folder, data, **wanted)
     seconds = time.perf_counter() - start
     scores = [asdict(score) for score in found.scores]
     if as_json:

@@ -50,7 +50,7 @@ class Live:
     ) -> None:
         self.console, self.clock, self.names_next = console, clock, names_next
         self.course = Course()
-        self._note = "examining the data"
+        self._note, self._counted = "examining the data", "tokens"
         self._is_training = False
         self._printed = -math.inf, -math.inf  # step and time of the last plain line of progress
         self._lock = threading.Lock()  # never held while rich is called: its own locks come first
@@ -112,7 +112,7 @@ class Live:
         plan, forecast = facts["plan"], facts["forecast"]
         with self._lock:
             self.course = Course(plan.training.n_steps, forecast.seconds)
-            self._note = "beginning to train"
+            self._note, self._counted = "beginning to train", forecast.counted
         self._print(plan_lines(plan, forecast, self._width))
 
     def _on_resume(self, facts: dict[str, Any]) -> None:
@@ -199,11 +199,12 @@ class Live:
 
     def _progress(self) -> str:
         course = self.course
+        left = describe_time(course.time_left(self.clock()))
         return (
             f"step {course.step:,} of {course.n_steps:,} ({course.share:.0%}) · "
             f"epoch {course.epoch + 1} · loss {course.loss:.3f} · "
-            f"{course.tokens_per_second:,.0f} tokens/s · learning rate {course.rate:.2g} · "
-            f"{describe_time(course.time_left(self.clock()))} left"
+            f"{course.tokens_per_second:,.0f} {self._counted}/s · "
+            f"learning rate {course.rate:.2g} · {left} left"
         )
 
     def _draw(self) -> RenderableType:
@@ -224,9 +225,10 @@ class Live:
         pace = Text.assemble(
             (f"{describe_time(course.time_left(now))} left", "bold"),
             f" · {describe_time(course.time_gone(now))} gone · epoch {course.epoch + 1}",
-            f" · {course.tokens_per_second:,.0f} tokens/s",
+            f" · {course.tokens_per_second:,.0f} {self._counted}/s",
         )
-        loss = Text.assemble("loss ", (f"{course.loss:.3f}", "bold"), " nats per token")
+        loss = Text.assemble("loss ", (f"{course.loss:.3f}", "bold"))
+        loss.append(f" nats per {self._counted.removesuffix('s')}")
         if not self.console.options.ascii_only:
             loss.append(f"  {sparkline(course.losses)}", style="cyan")
         loss.append(f" · learning rate {course.rate:.2g}")

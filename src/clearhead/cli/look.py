@@ -12,7 +12,7 @@ from clearhead.tasks.folder import task_of
 
 __all__ = ["show_look"]
 
-LOOKED_AT = ("translate", "classify")
+LOOKED_AT = ("translate", "generate", "classify", "summarise", "answer", "fill", "images")
 """Tasks whose models can be looked at."""
 
 

@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from clearhead.errors import InputError, nearest
 from clearhead.observe.drawing import Picture
-from clearhead.observe.heads import describe_heads
 from clearhead.observe.names import name_pieces
 from clearhead.observe.reading import Reading
-from clearhead.observe.views.encoder_cost import encoder_cost_view
-from clearhead.observe.views.heads import draw_head, draw_heads
+from clearhead.observe.views.cost import cost_view
+from clearhead.observe.views.heads import reading_heads_view
 from clearhead.observe.views.label import label_view
 from clearhead.tasks.classify.classifier import Classifier
 
@@ -56,7 +55,8 @@ def look(
         raise InputError(f"no label {label!r}: {nearest(label, classifier.labels)}")
     (tokens,) = classifier.reader.read(texts)
     names = name_pieces(classifier.tokenizer.tokens(tokens))
-    reading = Reading(classifier.model, tokens, names, classifier.labels.index(label))
+    number = classifier.labels.index(label)
+    reading = Reading(classifier.model, tokens, names, label=number)
     return VIEWS[view](_Wish(reading, label, found.probabilities[label], (block, head)))
 
 
@@ -65,17 +65,11 @@ def _label(wish: _Wish) -> Picture:
 
 
 def _heads(wish: _Wish) -> Picture:
-    weights = wish.reading.weights()
-    tables = [list(each.cpu().numpy()) for each in weights]
-    names = wish.reading.names
-    block, head = wish.place
-    if head is not None:
-        return draw_head(tables, "encoder", (block or 0, head), (names, names))
-    return draw_heads(tables, "encoder", describe_heads("encoder", weights), names)
+    return reading_heads_view(wish.reading, *wish.place)
 
 
 def _cost(wish: _Wish) -> Picture:
-    return encoder_cost_view(wish.reading.model, len(wish.reading.tokens))
+    return cost_view(wish.reading.model, len(wish.reading.tokens))
 
 
 VIEWS: Final[dict[str, Callable[[_Wish], Picture]]] = {

@@ -10,6 +10,7 @@ from typing import Any, Final
 from clearhead.data import Pair, open_pairs
 from clearhead.decoding import SearchLog
 from clearhead.errors import InputError
+from clearhead.models import Transformer
 from clearhead.observe import views
 from clearhead.observe.alignment import cross_attention
 from clearhead.observe.drawing import Picture
@@ -23,6 +24,9 @@ __all__ = ["VIEWS", "look"]
 
 N_READ = 5000
 """So many pairs of a file are used, to learn which words belong together."""
+
+OF_TRANSFORMERS = ("layers", "positions", "cost")
+"""Views that need to know how the model is built."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,12 @@ class _Wish:
 
     def pair(self) -> Forced:
         """The text with what is written, ready to be looked at."""
-        return force(self.translator.model, self.translator.tokenizer, self.text, self.answer())
+        return self.force(self.text, self.answer())
+
+    def force(self, source: str, target: str) -> Forced:
+        """A pair, as much of its source as the model reads."""
+        model, tokenizer = self.translator.model, self.translator.tokenizer
+        return force(model, tokenizer, source, target, self.translator.max_source)
 
     @cached_property
     def pairs(self) -> list[Pair]:
@@ -82,13 +91,19 @@ def look(
     block: int | None = None,
     head: int | None = None,
     pairs: Sequence[Path] = (),
+    loaded: type[Translator] = Translator,
     **settings: Any,
 ) -> Picture:
-    """Draw a view of what the model does with texts."""
+    """Draw a view of what the model does with texts; `loaded` is what it becomes."""
     if block is not None and head is None:
         raise InputError(f"--block {block} shows one head of it: give --head, too")
     given = {name: value for name, value in settings.items() if value is not None}
-    translator = Translator.load(folder)
+    translator = loaded.load(folder)
+    if view in OF_TRANSFORMERS and not isinstance(translator.model, Transformer):
+        kind = type(translator.model).__name__
+        raise InputError(
+            f"the view {view} knows the Transformer, and {folder} holds a {kind}: choose another"
+        )
     wish = _Wish(translator, texts, target, word, kind, (block, head), tuple(pairs), given)
     return VIEWS[view](wish)
 
@@ -102,7 +117,8 @@ def _align(wish: _Wish) -> Picture:
         aligner = aligner_in(wish.translator.card)
         why = "this head aligned best on validation pairs"
         if wish.files:
-            aligner = choose_aligner(model, tokenizer, wish.pairs)
+            longest = wish.translator.max_source
+            aligner = choose_aligner(model, tokenizer, wish.pairs, max_source=longest)
             why = f"this head aligns best on pairs of {wish.files[0].name}"
         if aligner is None:
             (block, head), why = seen.sharpest(), "the most decided head for this pair"
@@ -124,9 +140,8 @@ def _heads(wish: _Wish) -> Picture:
         return views.head_view(wish.pair(), wish.kind, block or 0, head)
     if not wish.files:
         return views.heads_view(wish.pair(), wish.kind)
-    model, tokenizer = wish.translator.model, wish.translator.tokenizer
-    some = [force(model, tokenizer, p.source, p.target) for p in wish.pairs[:N_LOOKED_AT]]
-    lexicon = learn_lexicon(tokenizer, wish.pairs)
+    some = [wish.force(pair.source, pair.target) for pair in wish.pairs[:N_LOOKED_AT]]
+    lexicon = learn_lexicon(wish.translator.tokenizer, wish.pairs)
     described = head_statistics(some, lexicon=lexicon, with_effects=True)
     why = f"means over {len(some)} pairs of {wish.files[0].name}"
     return views.heads_view(wish.pair(), wish.kind, described, why)

@@ -19,7 +19,7 @@ from clearhead.cli.run_options import (
 )
 from clearhead.errors import ClearheadError, nearest
 
-TASKS = ("translate", "generate", "classify")
+TASKS = ("translate", "generate", "classify", "summarise", "answer", "fill", "images")
 """As in `data.which`, which is not imported for `--help`."""
 
 __all__ = ["main"]
@@ -85,17 +85,9 @@ TASK = click.option(
 
 FORMATS = ("clearhead", "transformers", "ctranslate2", "gguf")
 LOOKS = (
-    "align",
-    "label",
-    "heads",
-    "tree",
-    "steps",
-    "layers",
-    "words",
-    "positions",
-    "norms",
-    "cost",
-)
+    "align", "label", "span", "gaps", "patches", "heads", "tree", "steps", "layers", "words",
+    "positions", "norms", "cost",
+)  # fmt: skip
 
 
 def _held_out(name: str, purpose: str) -> Callable[[Verb], Verb]:
@@ -111,14 +103,16 @@ def _held_out(name: str, purpose: str) -> Callable[[Verb], Verb]:
 @main.command()
 @FILES
 @COLUMNS
-@_held_out("--test", "Held-out pairs that training must not see")
+@_held_out("--test", "Held-out data that training must not see")
 @TASK
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def check(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
-    """Examine a file of sentence pairs, and say what is wrong with it.
+    """Examine the data in FILES, and say what is wrong with it.
 
-    FILES is one file (TSV, CSV, JSONL, TMX, PO, MO or parquet, also .gz) or several of them, or two
-    text files whose lines belong together, such as train.en and train.de.
+    Pairs of sentences are one file (TSV, CSV, JSONL, TMX, PO, MO or parquet, also .gz) or several
+    of them, or two text files whose lines belong together, such as train.en and train.de. Texts
+    with labels or summaries are tables, too; plain texts are files or folders; questions on texts
+    are files of SQuAD; pictures are a folder for each class, or .npz or idx files.
     """
     from clearhead.cli.check import show_check, split_columns
 
@@ -135,8 +129,8 @@ def check(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
     help="Where the model is written; a run that was begun there goes on.",
 )
 @COLUMNS
-@_held_out("--validation", "Pairs to follow the training with, instead of a part of FILES")
-@_held_out("--test", "Pairs for the final scores, instead of a part of FILES")
+@_held_out("--validation", "Data to follow the training with, instead of a part of FILES")
+@_held_out("--test", "Data for the final scores, instead of a part of FILES")
 @TASK
 @click.option(
     "--from",
@@ -162,10 +156,12 @@ def check(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
     help="Where to compute.",
 )
 def train(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
-    """Train a translator on a file of sentence pairs, and write it to a folder.
+    """Train a model on your own data, and write it to a folder.
 
-    FILES as for `clearhead check`. The data is examined, the plan is printed with its expected time
-    and memory, and then the model is trained. Ctrl-C saves and stops; the same command goes on.
+    FILES as for `clearhead check`; they say what the model is for: pairs are translated, plain
+    texts continued, texts with labels classified, and so on, or as --task says. The data is
+    examined, the plan is printed with its expected time and memory, and then the model is trained.
+    Ctrl-C saves and stops; the same command goes on.
     """
     from clearhead.cli.check import split_columns
     from clearhead.cli.train import show_training
@@ -178,22 +174,34 @@ def train(files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
 @click.argument("text", nargs=-1)
 @run_options
 def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
-    """Translate TEXT, or continue it, with the model in FOLDER.
+    """Let the model in FOLDER do its task with TEXT: translate it, continue it, classify it …
 
     Each TEXT gives one line. Without any, each line of standard input gives exactly one line of
     output, in order; a blank line stays blank. With --n-best each gives several lines, best first.
     A line that is too long for the model is translated sentence by sentence. How many answers are
     doubtful, because they lack a number or were cut, say, is told on standard error.
 
+    A summariser gives one line for each TEXT, too; of a long one it reads the beginning, and says
+    so.
+
     A model that was trained on plain texts continues TEXT, or all of standard input, and writes as
     it goes: by default with --temperature 0.8, and 200 tokens.
 
     A classifier prints the label of each TEXT and its probability, with a tab between them.
+
+    A model that answers questions takes two of them, QUESTION and the text with its answer, or
+    lines with a tab between both; it gives the answer and its probability.
+
+    A model that fills gaps writes TEXT with a word for each <mask> in it; --n-best gives more ways
+    to fill them, and --json the candidates of each gap.
+
+    Of a model for pictures, each TEXT is a picture file, and its line is the label and how probable
+    it is.
     """
     from clearhead.tasks.folder import task_of
 
     task = task_of(folder)
-    if task == "translate":
+    if task in ("translate", "summarise"):
         refuse_contradictions(options)
     import_module(f"clearhead.cli.run_{task}").run_model(folder, text, **options)
 
@@ -206,10 +214,10 @@ def run(folder: Path, text: tuple[str, ...], **options: Any) -> None:
 @PRECISION
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
 def evaluate(folder: Path, files: tuple[Path, ...], columns: str | None, **options: Any) -> None:
-    """Score the model in FOLDER on a file of sentence pairs.
+    """Score the model in FOLDER on other data.
 
-    FILES as for `clearhead check`; no pair is left out. BLEU and chrF come with their signatures,
-    and beside them what copying the source would score.
+    FILES as for `clearhead check`. Each score comes with its signature, and beside it stands what
+    needs no model: copying the source, the most frequent label, gzip …
     """
     from clearhead.cli.check import split_columns
     from clearhead.cli.evaluate import show_scores
@@ -233,7 +241,7 @@ def show(folder: Path, as_json: bool) -> None:
 @click.option(
     "--view",
     type=click.Choice(LOOKS),
-    help="What to look at.  [default: align for translators, label for classifiers]",
+    help="What to look at; which view is usual depends on the task.",
 )
 @click.option(
     "--out",
@@ -262,15 +270,17 @@ def show(folder: Path, as_json: bool) -> None:
 )
 @choosing_options
 def look(folder: Path, texts: tuple[str, ...], **options: Any) -> None:
-    """Look inside the model in FOLDER while it translates TEXT.
+    """Look inside the model in FOLDER while it works on TEXT.
 
     align: which source word each target word reads. heads: all heads at a glance. tree: what beam
-    search followed and gave up. steps: the candidates of each step. layers: what the decoder would
+    search followed and gave up. steps: the candidates of each step. layers: what the model would
     write after each block. words: one word in several sentences. positions: the vectors of
-    positions. norms: how large vectors are. cost: parameters, operations and cache.
+    positions. norms: how large vectors are. cost: parameters, operations and cache. label: which
+    tokens speak for the label of a text, or for that of --target. span: where an answer begins and
+    ends, for QUESTION and the text with its answer. gaps: what could stand in each gap. patches:
+    which patches of a picture file the answer comes from, or the label of --target.
 
-    Of a classifier, label: which tokens speak for its label, or for that of --target; and heads,
-    cost.
+    Which of them a model has depends on its task.
     """
     refuse_idle_settings(options)
     from clearhead.cli.look import show_look

@@ -34,13 +34,17 @@ def run_model(
     flags: bool = False,
     as_json: bool = False,
     stream: bool = False,
+    loaded: type[Translator] = Translator,
     **options: Any,
 ) -> None:
-    """Translate the texts, or else standard input until it ends; `options` are settings."""
+    """Translate the texts, or else standard input until it ends; `options` are settings.
+
+    `loaded` is what the model in the folder becomes.
+    """
     settings = {name: value for name, value in options.items() if value}
     if glossary is not None:
         settings["glossary"] = read_glossary(glossary)
-    translator = Translator.load(folder, precision)
+    translator = loaded.load(folder, precision)
     translator([], **settings)  # wrong settings fail here, before anything is read
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # as the input, on every system

@@ -15,11 +15,11 @@ from rich.text import Text
 from clearhead.engine.library import find_library
 from clearhead.engine.memory import recall
 from clearhead.errors import InputError
+from clearhead.tasks.folder import check_whole
 from clearhead.text.amounts import describe_bytes, describe_time
 
 __all__ = ["score_table", "show_card", "wide_console"]
 
-FILES = ("config.json", "model.safetensors", "tokenizer.json", "card.json")
 N_WIDE = 120
 COPY = "copying"  # in the name of the score that needs no model
 
@@ -71,14 +71,7 @@ def wide_console() -> Console:
 
 def _read(folder: Path, name: str) -> dict[str, Any]:
     """One of the two JSON files; what is no model folder is refused as when a model is loaded."""
-    if not folder.is_dir():
-        raise InputError(f"{folder} is not a model folder: there is no such folder")
-    missing = [name for name in FILES if not (folder / name).is_file()]
-    if missing:
-        raise InputError(
-            f"{folder} is not a whole model folder: {', '.join(missing)} is missing; "
-            f"`clearhead train … --to {folder}` makes one, or goes on with one"
-        )
+    check_whole(folder)
     path = folder / name
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -137,7 +130,7 @@ def _rows(
         "training": [*_ending(training), *_times(training, forecast)],
         "aligns": list(_aligning(_part(card, "aligner"))),
         "on disk": list(_sizes(folder)),
-        "decodes": [_decoding(config)],
+        "decodes": [_decoding(config)] if "image_size" not in config else [],
     }
     for label, lines in parts.items():
         if lines:
@@ -156,6 +149,8 @@ def _shape(config: dict[str, Any]) -> Iterator[str]:
     ]
     if layers or sizes:
         yield ", ".join([*layers, *sizes])
+    yield from _say(config, "pictures of {0} × {0} pixels", "image_size")
+    yield from _say(config, "patches of {0} × {0} pixels", "patch_size")
     yield from _say(config, "vocabulary of {:,} tokens", "n_source_tokens")
     yield from _say(config, "vocabulary of {:,} tokens", "n_tokens")
 
@@ -243,6 +238,8 @@ def _decoding(config: dict[str, Any]) -> str:
 
 
 def _example(folder: Path, card: dict[str, Any]) -> str:
+    if card.get("task") == "images":
+        return f"clearhead run {shlex.quote(str(folder))} picture.png"
     if card.get("task", "translate") not in ("translate", "summarise"):
         return f'clearhead run {shlex.quote(str(folder))} "…"'
     names = [str(name) for name in _list(card, "languages")]

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from clearhead.errors import ConfigError
 from clearhead.layers.attention import MultiHeadAttention
 from clearhead.layers.embedding import TokenScores
-from clearhead.models import Llama, Transformer
+from clearhead.models import GPT, Llama, Transformer
 
 __all__ = ["save_for_ctranslate2"]
 
@@ -21,7 +21,7 @@ N_POSITIONS: Final = 1024
 
 
 def save_for_ctranslate2(
-    model: Transformer | Llama,
+    model: Transformer | Llama | GPT,
     vocabulary: Sequence[str],
     folder: Path,
     *,
@@ -32,8 +32,12 @@ def save_for_ctranslate2(
     """Write the model and its tokens, in the order of their ids, to a new folder."""
     from ctranslate2.specs import TransformerSpec, common_spec  # an optional dependency
 
-    if isinstance(model, Llama):
-        _save_llama(model, vocabulary, folder, bos=bos, eos=eos, unk=unk)
+    if isinstance(model, Llama | GPT):
+        spec = _llama(model) if isinstance(model, Llama) else _gpt(model)
+        spec.register_vocabulary(list(vocabulary))
+        spec.config.bos_token, spec.config.eos_token, spec.config.unk_token = bos, eos, unk
+        spec.config.layer_norm_epsilon = model.config.norm_eps
+        _save(spec, folder)
         return
     block, config = model.config.block, model.config
     activations = {
@@ -74,9 +78,7 @@ def save_for_ctranslate2(
     _save(spec, folder)
 
 
-def _save_llama(
-    model: Llama, vocabulary: Sequence[str], folder: Path, *, bos: str, eos: str, unk: str
-) -> None:
+def _llama(model: Llama) -> Any:
     """A decoder by itself, which CTranslate2's `Generator` opens."""
     from ctranslate2.specs import TransformerDecoderModelSpec, common_spec
 
@@ -109,10 +111,31 @@ def _save_llama(
         layer.ffn.linear_0.weight, layer.ffn.linear_0_noact.weight = _array(gate), _array(up)
         _put_linear(layer.ffn.linear_1, block.feed_forward.w_2)
         layer.ffn.layer_norm.gamma = _array(block.feed_forward_residual.norm.weight)
-    spec.register_vocabulary(list(vocabulary))
-    spec.config.bos_token, spec.config.eos_token, spec.config.unk_token = bos, eos, unk
-    spec.config.layer_norm_epsilon = config.norm_eps
-    _save(spec, folder)
+    return spec
+
+
+def _gpt(model: GPT) -> Any:
+    """The same for GPT-2."""
+    from ctranslate2.specs import TransformerDecoderModelSpec, common_spec
+
+    config = model.config
+    activations = {
+        "relu": common_spec.Activation.RELU,
+        "gelu": common_spec.Activation.GELU,
+        "gelu_tanh": common_spec.Activation.GELUTanh,
+    }
+    spec = TransformerDecoderModelSpec.from_config(
+        config.n_layers, config.n_heads, activation=activations[config.activation], pre_norm=True
+    )
+    decoder: Any = spec.decoder
+    decoder.scale_embeddings = False
+    decoder.embeddings.weight = _array(model.embedding.weight)
+    decoder.position_encodings.encodings = _array(model.positions.weight)
+    decoder.projection.weight = _array(model.output.weight)
+    _put_norm(decoder.layer_norm, model.decoder.norm)
+    for layer, ours in zip(decoder.layer, model.decoder.blocks, strict=True):
+        _put_block(layer, ours)
+    return spec
 
 
 def _save(spec: Any, folder: Path) -> None:

@@ -3,6 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +13,10 @@ from clearhead.errors import InputError, nearest
 __all__ = [
     "KNOWN_PAIRS",
     "LANGUAGE_CODES",
+    "SENTENCES",
+    "SUMMARIES",
     "Choice",
+    "Sides",
     "choose_columns",
     "is_header",
     "is_identifier",
@@ -54,6 +59,29 @@ KNOWN_PAIRS = (
     ("text", "translation"),
 )
 MIN_DISTINCT = 0.2
+LONG_NAMES = ("document", "article", "abstract", "text", "body", "content", "dialogue", "source")
+SHORT_NAMES = ("summary", "tldr", "highlights", "headline", "target", "title")
+
+
+@dataclass(frozen=True)
+class Sides:
+    """How the two sides of a pair may be called and held."""
+
+    known: tuple[tuple[str, str], ...]
+    """Names that belong together, the surest first."""
+    joins_lists: bool = False
+    """Whether a list of sentences is a text: all of a source, and the first of a target."""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """What the cells of a header are made of."""
+        return HEADER_WORDS | {name for names in self.known for name in names}
+
+
+SENTENCES = Sides(KNOWN_PAIRS)
+SUMMARIES = Sides(
+    tuple((long, short) for short in SHORT_NAMES for long in LONG_NAMES), joins_lists=True
+)
 
 
 class Choice(NamedTuple):
@@ -65,7 +93,9 @@ class Choice(NamedTuple):
     sentence: str
 
 
-def is_header(cells: Sequence[str], columns: tuple[str, str] | None) -> bool:
+def is_header(
+    cells: Sequence[str], columns: tuple[str, str] | None, sides: Sides = SENTENCES
+) -> bool:
     """Whether a first row names the columns and is no pair.
 
     >>> is_header(["en", "hi"], None), is_header(["no", "nein"], None)
@@ -75,7 +105,7 @@ def is_header(cells: Sequence[str], columns: tuple[str, str] | None) -> bool:
     stated = [name.strip().lower() for name in columns or () if not name.isdecimal()]
     if stated and all(name in plain for name in stated):
         return True
-    return sum(map(_is_header_word, plain)) >= 2
+    return sum(_is_header_word(cell, sides.words) for cell in plain) >= 2
 
 
 def is_identifier(name: str) -> bool:
@@ -83,10 +113,10 @@ def is_identifier(name: str) -> bool:
     return re.fullmatch(r"(.*[_ -])?(id|ids|uuid|guid)", name.strip().lower()) is not None
 
 
-def _is_header_word(cell: str) -> bool:
+def _is_header_word(cell: str, known: frozenset[str]) -> bool:
     words = re.split(r"[\s_-]+", cell)
     is_code = re.fullmatch(r"[a-z]{2,3}([-_][a-z]{2,4})+", cell) and words[0] in LANGUAGE_CODES
-    return bool(is_code) or (len(words) <= 3 and all(word in HEADER_WORDS for word in words))
+    return bool(is_code) or (len(words) <= 3 and all(word in known for word in words))
 
 
 def names_from_path(path: Path) -> tuple[str, str] | None:
@@ -107,6 +137,7 @@ def choose_columns(
     columns: tuple[str, str] | None,
     rows: Sequence[Sequence[str]],
     path: Path,
+    sides: Sides = SENTENCES,
 ) -> Choice:
     """Choose the source and the target column; `rows` are some of the first ones."""
     usual = Counter(map(len, rows)).most_common(1)  # a stray tab must not add a column
@@ -116,7 +147,7 @@ def choose_columns(
             f"{path} has one column, and a pair needs two: put a tab between source and target, "
             "or give two files that belong together line by line"
         )
-    source, target = _guess(header, rows, n_columns)
+    source, target = _guess(header, rows, n_columns, sides)
     from_path = names_from_path(path) if header is None else None
     if columns is not None:
         stated = columns[0].strip(), columns[1].strip()
@@ -172,11 +203,11 @@ def _position(name: str, header: Sequence[str] | None, n_columns: int, path: Pat
 
 
 def _guess(
-    header: Sequence[str] | None, rows: Sequence[Sequence[str]], n_columns: int
+    header: Sequence[str] | None, rows: Sequence[Sequence[str]], n_columns: int, sides: Sides
 ) -> tuple[int, int]:
     if header is not None:
         plain = [cell.strip().lower() for cell in header]
-        for source, target in KNOWN_PAIRS:
+        for source, target in sides.known:
             if source in plain and target in plain:
                 return plain.index(source), plain.index(target)
         languages = [

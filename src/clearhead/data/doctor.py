@@ -161,6 +161,8 @@ class _Visit:
             return "identical"
         if len(source) > self.limits.max_length or len(target) > self.limits.max_length:
             return "long"
+        if self.limits.must_shorten and len(target) >= len(source):
+            return "longer"
         if abs(_ratio(source, target) - self.usual_ratio) > math.log(self.limits.max_ratio):
             return "ratio"
         if self._is_other_script(source, self.scripts[0], target):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from clearhead.data.alignment import open_aligned
 from clearhead.data.catalogues import MO_MAGIC, open_mo, open_po, open_tmx
+from clearhead.data.columns import SENTENCES, Sides
 from clearhead.data.encoding import detect_encoding, read_head
 from clearhead.data.pairs import Pair, PairFile, Tally
 from clearhead.data.tables import find_delimiter, open_json_lines, open_parquet, open_table
@@ -21,7 +22,9 @@ PLACES = {
 }
 
 
-def open_pairs(paths: Sequence[Path], columns: tuple[str, str] | None = None) -> PairFile:
+def open_pairs(
+    paths: Sequence[Path], columns: tuple[str, str] | None = None, sides: Sides = SENTENCES
+) -> PairFile:
     """Open files of pairs, or two text files whose lines belong together.
 
     Several files that hold pairs by themselves, in any mixture of formats, are read one after
@@ -29,14 +32,14 @@ def open_pairs(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
     must be the same, in the same order. A file that names none follows the others.
 
     `columns` states the source and the target for all files, by name or by number from 1; without
-    it they are chosen from the header or the content.
+    it they are chosen from the header or the content; `sides` says by which names.
     """
     paths = [Path(path) for path in paths]
     for path in paths:
         if path.exists() and not path.is_file() and not path.is_dir():
             raise InputError(f"{path} is a stream: the pairs are read more than once, give a file")
     if len(paths) == 1:
-        return _open_one(paths[0], columns)
+        return _open_one(paths[0], columns, sides)
     are_texts = not any(_extension(path) in TABLES for path in paths)
     if are_texts and len(paths) != 2:
         raise InputError(
@@ -49,7 +52,7 @@ def open_pairs(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
             raise InputError(f"{path} was given twice: give {what}")
     if are_texts:
         return open_aligned(paths, columns)
-    return _join([_open_one(path, columns) for path in paths])
+    return _join([_open_one(path, columns, sides) for path in paths])
 
 
 def _join(files: Sequence[PairFile]) -> PairFile:
@@ -115,13 +118,13 @@ def _extension(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def _open_one(path: Path, columns: tuple[str, str] | None) -> PairFile:
+def _open_one(path: Path, columns: tuple[str, str] | None, sides: Sides) -> PairFile:
     """Bytes that say what they are decide first, then the extension, then the text."""
     head, extension = read_head(path), _extension(path)
     if head.startswith(MO_MAGIC):
         return open_mo(path, columns)
     if head.startswith(b"PAR1"):
-        return open_parquet(path, columns)
+        return open_parquet(path, columns, sides)
     encoding = detect_encoding(path, head)
     text = head.decode(encoding.codec, "replace").removeprefix("\ufeff")
     start = text.lstrip()[:2000]
@@ -131,7 +134,7 @@ def _open_one(path: Path, columns: tuple[str, str] | None) -> PairFile:
     if extension in (".po", ".pot") or (is_open and "\nmsgid " in f"\n{start}"):
         return open_po(path, encoding, columns)
     if extension in (".jsonl", ".json") or (is_open and start.startswith("{")):
-        return open_json_lines(path, encoding, columns)
+        return open_json_lines(path, encoding, columns, sides)
     dialect = find_delimiter(text.rpartition("\n")[0] or text, extension)
     if dialect is None:
         hint = (
@@ -141,4 +144,4 @@ def _open_one(path: Path, columns: tuple[str, str] | None) -> PairFile:
             f"{path} has one column{hint}, and a pair needs two: put a tab between source and "
             "target, or give just two text files that belong together line by line"
         )
-    return open_table(path, encoding, columns, dialect)
+    return open_table(path, encoding, columns, dialect, sides)

@@ -20,6 +20,7 @@ KINDS: Final[dict[str, tuple[Effect, str]]] = {
     "undecodable": ("dropped", "bytes that cannot be decoded"),
     "identical": ("dropped", "source and target are identical"),
     "long": ("dropped", "over-long"),
+    "longer": ("dropped", "the target is not shorter than the source"),
     "ratio": ("dropped", "lengths of the sides do not fit"),
     "script": ("dropped", "mostly in another script than the column"),
     "leaked pair": ("dropped", "pair is also in the test file"),
@@ -45,6 +46,8 @@ class Limits(Config):
     min_script_share: float = 0.3
     """How much of a side's letters must be in the column's own script."""
     drop_identical: bool = True
+    must_shorten: bool = False
+    """Whether a target has to be shorter than its source, as a summary is."""
     min_pairs: int = 100
     max_unusable: float = 0.5
 

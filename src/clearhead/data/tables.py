@@ -5,12 +5,13 @@ import importlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clearhead.data.columns import choose_columns, is_header, is_identifier
+from clearhead.data.columns import SENTENCES, Sides, choose_columns, is_header, is_identifier
 from clearhead.data.encoding import Encoding, open_text, read_lines
 from clearhead.data.pairs import Pair, PairFile, Tally
 from clearhead.errors import InputError
@@ -44,16 +45,20 @@ class Dialect(NamedTuple):
 
 
 def open_table(
-    path: Path, encoding: Encoding, columns: tuple[str, str] | None, dialect: Dialect
+    path: Path,
+    encoding: Encoding,
+    columns: tuple[str, str] | None,
+    dialect: Dialect,
+    sides: Sides = SENTENCES,
 ) -> PairFile:
     """Open a TSV or CSV file."""
     rows = (cells for _, cells in table_rows(path, encoding.codec, dialect))
     head = list(islice((cells for cells in rows if any(map(str.strip, cells))), N_HEAD_ROWS))
-    header = head[0] if is_header(head[0], columns) else None
+    header = head[0] if is_header(head[0], columns, sides) else None
     body = head[1:] if header else head
     if not body:
         raise InputError(f"{path} holds a header and no rows: there is no sentence pair in it")
-    choice = choose_columns(header, columns, body, path)
+    choice = choose_columns(header, columns, body, path, sides)
     n_columns = Counter(map(len, body)).most_common(1)[0][0]
 
     def read(tally: Tally) -> Iterator[Pair]:
@@ -141,9 +146,12 @@ def _has_quoted_cells(lines: Sequence[str]) -> bool:
     return is_certain
 
 
-def open_json_lines(path: Path, encoding: Encoding, columns: tuple[str, str] | None) -> PairFile:
+def open_json_lines(
+    path: Path, encoding: Encoding, columns: tuple[str, str] | None, sides: Sides = SENTENCES
+) -> PairFile:
     """Open a file with one JSON object per line, nested under `translation` or not."""
-    return _open_records(path, lambda: json_records(path, encoding.codec), columns, encoding)
+    records = partial(json_records, path, encoding.codec)
+    return _open_records(path, records, columns, encoding, sides)
 
 
 def json_records(path: Path, codec: str) -> Iterator[tuple[int, Any]]:
@@ -163,9 +171,9 @@ def json_records(path: Path, codec: str) -> Iterator[tuple[int, Any]]:
             raise InputError(f"line {line:,} of {path} is JSON nested too deeply") from None
 
 
-def open_parquet(path: Path, columns: tuple[str, str] | None) -> PairFile:
+def open_parquet(path: Path, columns: tuple[str, str] | None, sides: Sides = SENTENCES) -> PairFile:
     """Open a parquet file, if pyarrow is installed."""
-    return _open_records(path, parquet_records(path), columns, None)
+    return _open_records(path, parquet_records(path), columns, None, sides)
 
 
 def parquet_records(path: Path) -> Callable[[], Iterator[tuple[int, Any]]]:
@@ -193,9 +201,12 @@ def _open_records(
     records: Callable[[], Iterator[tuple[int, Any]]],
     columns: tuple[str, str] | None,
     encoding: Encoding | None,
+    sides: Sides,
 ) -> PairFile:
     """Open what yields one mapping per pair."""
     head = [flat_record(path, line, record) for line, record in islice(records(), N_HEAD_ROWS)]
+    lists = {key for cells in head for key in cells if sides.joins_lists and _is_list(cells[key])}
+    head = [_joined(cells, lists) for cells in head]
     keys = list(dict.fromkeys(key for cells in head for key in cells))
     kinds = {
         key: {type(cells[key]) for cells in head if cells.get(key) is not None} for key in keys
@@ -210,17 +221,34 @@ def _open_records(
             f"needs two; its fields are {', '.join(keys) or 'none'}"
         )
     rows = [[cells.get(key) or "" for key in texts] for cells in head]
-    choice = choose_columns(texts, columns, rows, path)
+    choice = choose_columns(texts, columns, rows, path, sides)
     source, target = texts[choice.source], texts[choice.target]
+    told = [f"{source}: the sentences of a list are one text"] if source in lists else []
+    told += [f"{target}: of a list, the first text is the summary"] if target in lists else []
 
     def read(_: Tally) -> Iterator[Pair]:
         for line, record in records():
             cells = flat_record(path, line, record)
+            cells = _joined(cells, lists & {source}, lists & {target})
             yield Pair(line, _text(path, line, cells, source), _text(path, line, cells, target))
 
     assumed = ["format: JSON lines", encoding.sentence] if encoding else ["format: parquet"]
     fields = choice.sentence.replace("columns:", "fields:")
-    return PairFile((path,), choice.names, (*assumed, fields), read)
+    return PairFile((path,), choice.names, (*assumed, fields, *told), read)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, str) for v in value)
+
+
+def _joined(
+    cells: dict[str, Any], whole: Collection[str], first: Collection[str] = ()
+) -> dict[str, Any]:
+    """The cells, with lists of sentences as texts: joined, or only the first."""
+    found = {key: " ".join(cells[key]) for key in whole if _is_list(cells.get(key))}
+    found |= {key: cells[key][0] for key in first if _is_list(cells.get(key))}
+    found |= {key: "" for key in (*whole, *first) if cells.get(key) == []}
+    return cells | found
 
 
 def flat_record(path: Path, line: int, record: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Plain texts to continue: one file, several, or all that a folder holds; also code.
+"""Plain texts, to continue or to fill gaps in: one file, several, or a folder of them; also code.
 
 Each file is a document. What is no text is counted and left out, and so is a document that came
 before; nothing else is changed: spaces and line breaks are part of what is learned.
@@ -25,6 +25,8 @@ KINDS: Final[dict[str, tuple[Effect, str]]] = {
     "nul": ("noted", "files with NUL characters"),
 }
 N_NAMED = 5
+CONTINUED: Final = "task: generate, because these are plain texts and no pairs"
+"""What the report says first, unless the task is another."""
 LEAST = 10_000
 """Characters below which nothing can be learned."""
 
@@ -73,7 +75,8 @@ class TextReport:
     def to_dict(self) -> dict[str, Any]:
         """Plain nested data, ready for JSON."""
         n_dropped = self.n_read - self.n_kept
-        return {**asdict(self), "n_dropped": n_dropped, "is_fatal": self.is_fatal}
+        counted = {"n_dropped": n_dropped, "unit": "files"}
+        return {**asdict(self), **counted, "is_fatal": self.is_fatal}
 
     def lines(self) -> list[str]:
         """The report as plain lines."""
@@ -88,8 +91,8 @@ class TextReport:
 class Texts:
     """The documents of some paths, in the order of their names; they are read when asked for."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self.given = tuple(paths)
+    def __init__(self, paths: Sequence[Path], why: str = CONTINUED) -> None:
+        self.given, self.why = tuple(paths), why
         self.paths = find_texts(paths)
 
     def __iter__(self) -> Iterator[Document]:
@@ -133,7 +136,7 @@ class Texts:
         kinds = [kind for kind in KINDS if kind in found]
         return TextReport(
             paths=tuple(map(str, self.given)),
-            assumed=("task: generate, because these are plain texts and no pairs",),
+            assumed=(self.why,),
             n_read=len(self.paths),
             n_kept=len(kept),
             n_characters=n_characters,

@@ -1,19 +1,26 @@
-"""The data says which task it is for: pairs are translated, texts are continued or classified."""
+"""The data says which task it is for: pairs are translated, texts are continued or classified.
+
+Pairs whose second side says the first in short are for summarising; questions on texts have fields
+of their own; and pictures are pictures.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from clearhead.data.cells import TABLES as CELLS
 from clearhead.data.encoding import detect_encoding, read_head
 from clearhead.data.labelled import looks_like_labels
+from clearhead.data.picture_files import looks_like_pictures
+from clearhead.data.question_files import looks_like_questions
 from clearhead.data.readers import TABLES
+from clearhead.data.summaries import looks_like_summaries
 from clearhead.errors import InputError
 
 __all__ = ["TASKS", "Task", "which_task"]
 
-Task = Literal["translate", "generate", "classify"]
-TASKS: Final[tuple[Task, ...]] = ("translate", "generate", "classify")
+Task = Literal["translate", "generate", "classify", "summarise", "answer", "fill", "images"]
+TASKS: Final[tuple[Task, ...]] = get_args(Task)
 N_LOOKED_AT = 200
 
 
@@ -21,11 +28,19 @@ def which_task(paths: Sequence[Path], columns: tuple[str, str] | None = None) ->
     """What such files are for.
 
     Columns, tables and catalogues, and two text files whose lines belong together are pairs. A
-    folder, or a text file without columns, is text. A column of texts beside one of few values
-    are texts with labels.
+    folder, or a text file without columns, is text, and text is continued; filling gaps in it must
+    be asked for. A column of texts beside one of few values are texts with labels. Questions on
+    texts are known by their fields. A folder of pictures, an .npz and idx files are pictures with
+    labels.
     """
+    if looks_like_pictures(paths, columns):
+        return "images"
+    if looks_like_questions(paths, columns):
+        return "answer"
     if _hold_cells(paths) and looks_like_labels(paths, columns):
         return "classify"
+    if looks_like_summaries(paths, columns):
+        return "summarise"
     if columns is not None or len(paths) != 1:
         is_folder = any(path.is_dir() for path in paths)
         return (

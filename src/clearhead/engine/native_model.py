@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Int
     from torch import Tensor
 
-    from clearhead.models import Llama, Transformer
+    from clearhead.models import GPT, Llama, Transformer
 
 __all__ = ["NativeModel", "NativeState", "Precision"]
 
@@ -43,7 +43,7 @@ class NativeModel:
 
     def __init__(
         self,
-        model: Transformer | Llama | Source,
+        model: Transformer | Llama | GPT | Source,
         library: ctypes.CDLL,
         *,
         precision: Precision = "float32",
@@ -56,7 +56,9 @@ class NativeModel:
         self.library, self.pad, self.n_tokens = library, config.pad, n_written(config)
         self.is_causal, self.n_positions = is_decoder(config), 0
         self.lock = threading.RLock()  # the threads of the engine work for one caller at a time
-        lender = _Lender(model if isinstance(model, Source) else Source.of(model))
+        source = model if isinstance(model, Source) else Source.of(model)
+        self._learned = source.read("positions.weight")
+        lender = _Lender(source)
         self.handle = library.ch_model_new(
             ctypes.byref(shape_of(config)),
             Fetch(lender.lend),
@@ -68,7 +70,7 @@ class NativeModel:
             raise lender.error
         if not self.handle:
             raise InputError(library.ch_error().decode())
-        self.reach(N_POSITIONS)
+        self.reach(min(N_POSITIONS, getattr(config, "n_positions", N_POSITIONS)))
 
     def __del__(self) -> None:
         """Give the memory back."""
@@ -79,11 +81,10 @@ class NativeModel:
         """Make vectors for so many positions, and for some more, if there are fewer."""
         if n_positions <= self.n_positions:
             return
-        n = n_positions + n_positions // 2
-        table = positions_of(self.config, n)
+        table = positions_of(self.config, n_positions, self._learned)
         with self.lock:
-            self.library.ch_model_positions(self.handle, table.ctypes.data, n)
-            self.n_positions = n
+            self.library.ch_model_positions(self.handle, table.ctypes.data, len(table))
+            self.n_positions = len(table)
 
     @property
     def n_bytes(self) -> int:
@@ -116,7 +117,8 @@ class NativeModel:
         lengths = np.array([len(request.source) for request in requests], np.int32)
         tokens = np.concatenate([np.array(request.source, np.int32) for request in requests])
         before = lengths if self.is_causal else np.zeros_like(lengths)
-        self.reach(int(max((before + limits).max() + 1, lengths.max())))
+        # A decoder by itself reads no mark of the beginning, and never its own last token.
+        self.reach(int(max((before + limits).max() + (not self.is_causal), lengths.max())))
         arrays = (array.ctypes.data for array in (tokens, lengths, limits))
         with self.lock:
             answers = self.library.ch_model_search(

@@ -3,14 +3,27 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from clearhead.config import LlamaConfig
+from clearhead.config import GPTConfig, LlamaConfig
 from clearhead.engine.shape import AnyConfig
+from clearhead.errors import InputError
 
 __all__ = ["positions_of", "sinusoids", "turns"]
 
 
-def positions_of(config: AnyConfig, n_positions: int) -> NDArray[np.float32]:
-    """What the first positions have: a vector to add, or their turns."""
+def positions_of(
+    config: AnyConfig, n_needed: int, learned: NDArray[np.float32] | None = None
+) -> NDArray[np.float32]:
+    """What the first positions have: a vector to add, or their turns; some more than needed."""
+    n_positions = n_needed + n_needed // 2
+    if isinstance(config, GPTConfig):
+        if n_needed > config.n_positions:
+            raise InputError(
+                f"a text of {n_needed} tokens is longer than the {config.n_positions} positions "
+                "that this model has learned; shorten it, or write less"
+            )
+        if learned is None or learned.shape != (config.n_positions, config.d_model):
+            raise InputError("the weight positions.weight is missing, or has another shape")
+        return learned
     if isinstance(config, LlamaConfig):
         return turns(n_positions, config.head_width, config.rotary_base)
     return sinusoids(

@@ -2,18 +2,25 @@
 
 from typing import Final
 
-from clearhead.config import KINDS, Config, LlamaConfig, TransformerConfig
+from clearhead.config import KINDS, Config, GPTConfig, LlamaConfig, TransformerConfig
 from clearhead.engine.library import Shape
 
 __all__ = ["AnyConfig", "is_decoder", "n_written", "shape_of", "why_not"]
 
-AnyConfig = TransformerConfig | LlamaConfig  # what the engine can serve, if `why_not` says so
-ACTIVATIONS: Final = {"relu": 1, "gelu": 2, "swiglu": 0}
+AnyConfig = (
+    TransformerConfig | LlamaConfig | GPTConfig
+)  # what the engine can serve, if `why_not` says so
+ACTIVATIONS: Final = {"relu": 1, "gelu": 2, "gelu_tanh": 3, "swiglu": 0}
+
+N_LEAST: Final = 32
+"""Positions that are needed to try how fast a model is."""
 
 
 def why_not(config: Config) -> str | None:
     """What the engine cannot do with such a model; nothing if it can serve it."""
-    if type(config) is LlamaConfig:
+    if isinstance(config, GPTConfig) and config.n_positions < N_LEAST:
+        return f"the engine tries texts of {N_LEAST} tokens, and the model has fewer positions"
+    if type(config) in (LlamaConfig, GPTConfig):
         return None
     if not isinstance(config, TransformerConfig):
         kinds = [name for name, known in KINDS.items() if known is type(config)]
@@ -29,12 +36,14 @@ def why_not(config: Config) -> str | None:
 
 def is_decoder(config: AnyConfig) -> bool:
     """Whether a model is a decoder by itself."""
-    return isinstance(config, LlamaConfig)
+    return isinstance(config, LlamaConfig | GPTConfig)
 
 
 def n_written(config: AnyConfig) -> int:
     """How many tokens there are to write."""
-    return config.n_tokens if isinstance(config, LlamaConfig) else config.n_target_tokens
+    if isinstance(config, TransformerConfig):
+        return config.n_target_tokens
+    return config.n_tokens
 
 
 def shape_of(config: AnyConfig) -> Shape:
@@ -46,6 +55,14 @@ def shape_of(config: AnyConfig) -> Shape:
             n_source_tokens=config.n_tokens, n_target_tokens=config.n_tokens,
             d_head=config.head_width, is_causal=True, is_rotary=True, is_rms_norm=True,
             is_gated=True, is_tied=config.is_tied, norm_eps=config.norm_eps, embedding_scale=1.0,
+        )  # fmt: skip
+    if isinstance(config, GPTConfig):
+        return Shape(
+            d_model=config.d_model, d_ff=config.d_ff, n_heads=config.n_heads,
+            n_kv_heads=config.n_heads, n_decoder_layers=config.n_layers, is_pre_norm=True,
+            activation=ACTIVATIONS[config.activation], n_source_tokens=config.n_tokens,
+            n_target_tokens=config.n_tokens, d_head=config.d_model // config.n_heads,
+            is_causal=True, is_tied=config.is_tied, norm_eps=config.norm_eps, embedding_scale=1.0,
         )  # fmt: skip
     block = config.block
     return Shape(

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clearhead.config import LlamaConfig
+from clearhead.config import TransformerConfig
 from clearhead.engine.shape import AnyConfig
 from clearhead.errors import InputError
 
 if TYPE_CHECKING:
-    from clearhead.models import Llama, Transformer
+    from clearhead.models import GPT, Llama, Transformer
 
 __all__ = ["Source", "WeightFile"]
 
@@ -79,7 +79,7 @@ class Source:
         self.config, self._read = config, read
 
     @classmethod
-    def of(cls, model: Transformer | Llama) -> Source:
+    def of(cls, model: Transformer | Llama | GPT) -> Source:
         """The weights of a model in memory."""
         weights = dict(model.named_parameters())
 
@@ -91,7 +91,7 @@ class Source:
 
     def read(self, name: str) -> Floats | None:
         """One tensor by the engine's name for it; nothing if the model has none."""
-        if isinstance(self.config, LlamaConfig):
+        if not isinstance(self.config, TransformerConfig):
             read = write = "embedding.weight"
             output = read if self.config.is_tied else "output.weight"
         else:

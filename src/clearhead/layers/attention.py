@@ -162,15 +162,13 @@ class MultiHeadAttention(nn.Module):
         self, x: Float[Tensor, "B T D"], cache: KeyValueCache | None
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B G S K"], Float[Tensor, "B G S K"]]:
         """Make Q, K and V of `x` in one product; K and V join the earlier ones."""
-        q, k, v = F.linear(x, self.w_qkv, self.b_qkv).split(self._rows, dim=-1)
-        q, k, v = (
-            split_heads(q, self.n_heads),
-            split_heads(k, self.n_kv_heads),
-            split_heads(v, self.n_kv_heads),
-        )
-        if self.rotary is not None:
+        n_heads = [self.n_heads, self.n_kv_heads, self.n_kv_heads]
+        all_heads = split_heads(F.linear(x, self.w_qkv, self.b_qkv), sum(n_heads))
+        q, k, v = all_heads.split(n_heads, dim=1)
+        if self.rotary is not None:  # queries and keys are turned alike, and so together
             offset = 0 if cache is None else cache.length
-            q, k = self.rotary(q, offset), self.rotary(k, offset)
+            turned = self.rotary(all_heads[:, : -self.n_kv_heads], offset)
+            q, k = turned.split(n_heads[:2], dim=1)
         if cache is not None:
             k, v = cache.append(k, v)
         return self.q(q), k, v

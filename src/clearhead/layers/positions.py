@@ -24,6 +24,7 @@ __all__ = [
     "Rotary",
     "RowPositions",
     "SinusoidalPositions",
+    "plane_waves",
     "sinusoids",
 ]
 
@@ -43,6 +44,26 @@ def sinusoids(n_positions: int, d_model: int, *, sines_first: bool = False) -> F
     waves = [angle.sin(), angle.cos()]
     table = torch.cat(waves, -1) if sines_first else torch.stack(waves, -1).flatten(-2)
     return table[:, :d_model].float()
+
+
+def plane_waves(n_rows: int, n_columns: int, d_model: int) -> Float[Tensor, "T D"]:
+    """Waves over a plane, row by row: a half of the width for the row, a half for the column.
+
+    The longest goes over twice the plane, the shortest over two positions. What stands side by side
+    has similar vectors, as with `sinusoids` in a row.
+
+    >>> plane_waves(7, 7, 96).shape
+    torch.Size([49, 96])
+    """
+    halves = []
+    for n in (n_rows, n_columns):
+        n_waves = -(-d_model // 4)
+        speeds = math.pi * torch.logspace(math.log2(1 / n), 0, n_waves, 2.0)
+        angle = torch.arange(n)[:, None] * speeds
+        halves.append(torch.cat([angle.sin(), angle.cos()], -1)[:, : -(-d_model // 2)])
+    rows = halves[0][:, None].expand(-1, n_columns, -1)
+    columns = halves[1][None].expand(n_rows, -1, -1)
+    return torch.cat([rows, columns], -1).flatten(0, 1)[:, :d_model]
 
 
 class SinusoidalPositions(nn.Module):

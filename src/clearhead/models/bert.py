@@ -120,7 +120,11 @@ class FillScores(nn.Module):
 
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:
         """Work once more on each vector, then compare it with every token."""
-        return self.scores(self.norm(self.hidden(F.gelu(self.dense(x)))))
+        return self.scores(self.work(x))
+
+    def work(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+        """The vectors that are compared with those of the tokens."""
+        return self.norm(self.hidden(F.gelu(self.dense(x))))
 
 
 def _head(config: BertConfig, weight: nn.Parameter) -> nn.Module:

@@ -1,6 +1,9 @@
 """The Vision Transformer: a picture is a row of patches, read by an encoder as words are.
 
 Dosovitskiy et al. 2021, §3.1, equations 1 to 4.
+
+Departs: the learned positions begin as waves over the plane and not as small random numbers, so
+that a model knows from its first step which patches are neighbours.
 """
 
 import torch
@@ -16,11 +19,14 @@ from clearhead.layers.labels import LabelScores
 from clearhead.layers.norms import LayerNorm
 from clearhead.layers.patches import PatchEmbedding
 from clearhead.layers.pooling import Pooling
-from clearhead.layers.positions import LearnedPositions
+from clearhead.layers.positions import LearnedPositions, plane_waves
 from clearhead.layers.stacks import EncoderStack
 from clearhead.models.interface import Model
 
 __all__ = ["ViT"]
+
+SPREAD = 0.5
+"""How large positions are at first: about as large as the vectors of patches."""
 
 
 class ViT(Model):
@@ -34,6 +40,8 @@ class ViT(Model):
             config.image_size, config.patch_size, config.n_channels, d_model
         )
         self.positions = LearnedPositions(config.n_patches + 1, d_model)
+        n = config.image_size // config.patch_size
+        self.positions.weight.data[1:] = SPREAD * plane_waves(n, n, d_model)
         self.dropout = Dropout(config.dropout)
         blocks = (_block(config) for _ in range(config.n_layers))
         self.encoder = EncoderStack(blocks, LayerNorm(d_model, config.norm_eps))

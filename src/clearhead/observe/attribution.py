@@ -19,37 +19,56 @@ from torch.nn import functional as F
 
 from clearhead.errors import InputError
 from clearhead.layers.tap import listen, taps
+from clearhead.models import Model
 from clearhead.observe.edit import edit, zero
 from clearhead.observe.forced import Forced
 from clearhead.observe.reading import Reading
 from clearhead.observe.watch import watch
 
-__all__ = ["input_x_gradient", "integrated_gradients", "value_zeroing"]
+__all__ = ["input_x_gradient", "integrate_gradients", "integrated_gradients", "value_zeroing"]
 
 
 def input_x_gradient(pair: Forced | Reading) -> Float[Tensor, "T S"]:
     """One backward pass for each token that is written."""
-    vectors, gradients = _gradients(pair, lambda x: x)
+    vectors, gradients = _gradients(pair.model, pair.vectors, pair.log_probs, lambda x: x)
     return (vectors * gradients).sum(-1)
 
 
 def integrated_gradients(pair: Forced | Reading, n_steps: int = 32) -> Float[Tensor, "T S"]:
     """The same along the way from zero to the vectors, at the middles of `n_steps` stretches."""
+    return integrate_gradients(pair.model, pair.vectors, pair.log_probs, n_steps)
+
+
+def integrate_gradients(
+    model: Model, point: str, log_probs: Callable[[], Tensor], n_steps: int = 32
+) -> Float[Tensor, "T S"]:
+    """How much the vectors that pass a place matter for each of some log-probabilities.
+
+    `log_probs` runs the model on one row.
+    """
     if n_steps < 1:
         raise InputError(f"n_steps={n_steps} must be at least 1")
     total: Tensor | float = 0.0
     for step in range(n_steps):
         share = (step + 0.5) / n_steps
-        vectors, gradients = _gradients(pair, lambda x, share=share: x * share)  # type: ignore[misc]
+        vectors, gradients = _gradients(
+            model,
+            point,
+            log_probs,
+            lambda x, share=share: x * share,  # type: ignore[misc]
+        )
         total = total + (vectors * gradients).sum(-1)
     return cast(Tensor, total) / n_steps
 
 
 def _gradients(
-    pair: Forced | Reading, change: Callable[[Tensor], Tensor]
+    model: Model,
+    point: str,
+    log_probs: Callable[[], Tensor],
+    change: Callable[[Tensor], Tensor],
 ) -> tuple[Float[Tensor, "S D"], Float[Tensor, "T S D"]]:
-    """The vectors of the source, and the gradient of each log-probability at the changed ones."""
-    tap = taps(pair.model)[pair.vectors]
+    """The vectors of a place, and the gradient of each log-probability at the changed ones."""
+    tap = taps(model)[point]
     held: list[Tensor] = []
 
     def hear(x: Tensor) -> Tensor:
@@ -58,11 +77,10 @@ def _gradients(
         return changed
 
     with torch.enable_grad(), listen({tap: hear}, after_others=True):
-        log_probs = pair.log_probs()
+        found = log_probs()
         vectors, changed = held
         gradients = [
-            torch.autograd.grad(log_prob, changed, retain_graph=True)[0][0]
-            for log_prob in log_probs
+            torch.autograd.grad(log_prob, changed, retain_graph=True)[0][0] for log_prob in found
         ]
     return vectors[0], torch.stack(gradients)
 

@@ -66,12 +66,12 @@ def head_statistics(
         raise InputError("heads are described on pairs: give at least one")
     model = pairs[0].model
     found: dict[tuple[Kind, int], list[Tensor]] = {}
-    n_blocks = {"encoder": len(model.encoder.blocks), "decoder": len(model.decoder.blocks)}
-    n_blocks["cross"] = n_blocks["decoder"]
-    names = {
-        (kind, block): PLACES[kind].format(block)
-        for kind in PLACES
-        for block in range(n_blocks[kind])
+    points = model.points()
+    names: dict[tuple[Kind, int], str] = {
+        (kind, block): place.format(block)
+        for kind, place in PLACES.items()  # a decoder by itself has one kind
+        for block in range(len(points))
+        if place.format(block) in points
     }
     for pair in pairs:
         with watch(model, *names.values()) as seen:

@@ -1,7 +1,7 @@
 """The logit lens: what a decoder would write if it ended after each of its blocks.
 
-The vector after a block goes through the last norm and the output (nostalgebraist 2020). Only a
-decoder has an output; for an encoder the lens has no meaning.
+The vector after a block goes through the last norm and the output (nostalgebraist 2020). An encoder
+has an output, and so a lens, only if it fills gaps.
 """
 
 from dataclasses import dataclass
@@ -10,15 +10,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from clearhead.models.causal import CausalModel
 from clearhead.observe.forced import Forced
+from clearhead.observe.reading import Reading
 from clearhead.observe.watch import watch
 
-__all__ = ["Lens", "logit_lens"]
+__all__ = ["Lens", "gap_lens", "logit_lens"]
 
 
 @dataclass(frozen=True)
 class Lens:
-    """Log-probabilities of the next token after each block, at each position."""
+    """Log-probabilities after each block: of the next token at each position, or of each gap."""
 
     log_probs: Float[Tensor, "L T V"]
 
@@ -37,7 +39,8 @@ class Lens:
 def logit_lens(pair: Forced) -> Lens:
     """Look after each block of the decoder."""
     model = pair.model
-    is_pre_norm = model.config.block.norm == "pre"
+    # Decoders by themselves all have their norms before.
+    is_pre_norm = isinstance(model, CausalModel) or model.config.block.norm == "pre"
     place = "sum" if is_pre_norm else "norm.output"
     n_blocks = len(model.decoder.blocks)
     names = [f"decoder.blocks.{n}.feed_forward_residual.{place}" for n in range(n_blocks)]
@@ -49,3 +52,16 @@ def logit_lens(pair: Forced) -> Lens:
         x = seen.steps(name)[0].tensor[None].to(device)
         found.append(model.output(model.decoder.norm(x))[0].float().log_softmax(-1).cpu())
     return Lens(torch.stack(found))
+
+
+@torch.no_grad()
+def gap_lens(reading: Reading, places: list[int]) -> Lens:
+    """Look after each block of an encoder, at the places of gaps."""
+    model = reading.model
+    n_blocks = model.config.n_layers
+    names = [f"encoder.blocks.{n}.feed_forward_residual.norm.output" for n in range(n_blocks)]
+    with watch(model, *names) as seen:
+        reading.read()
+    device = next(model.parameters()).device
+    levels = torch.stack([seen.steps(name)[0].tensor[places] for name in names])
+    return Lens(model.output(levels.to(device)).float().log_softmax(-1).cpu())

@@ -1,4 +1,4 @@
-"""A text that an encoder reads, and a label that it may have: what looking at both begins with."""
+"""A text that an encoder reads as it is: what views of an encoder by itself are computed on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,35 +16,45 @@ __all__ = ["Reading"]
 
 @dataclass(frozen=True)
 class Reading:
-    """The tokens of one text, as the model reads them, and the number of a label."""
+    """One text, as the tokens that the model reads, with those around it."""
 
     model: Bert
     tokens: Sequence[int]
     names: Sequence[str]
     """The tokens as people read them."""
-    label: int
+    segments: Sequence[int] | None = None
+    """Which of two texts each token belongs to; without it there is one."""
+    label: int | None = None
+    """The number of a label that the text may have, for a model with labels."""
     vectors: str = "embedding.vectors"
     """Where the vectors of what is read pass."""
 
-    def __post_init__(self) -> None:
-        """Refuse a model without labels."""
-        if self.model.config.head != "classify":
-            raise InputError(f"head={self.model.config.head!r} gives no labels: classify does")
-
-    def logits(self) -> Float[Tensor, " Y"]:
-        """Of every label; gradients flow."""
+    @property
+    def inputs(self) -> tuple[Tensor, Tensor]:
+        """What the model is given."""
         device = next(self.model.parameters()).device
-        return self.model(torch.tensor([list(self.tokens)], device=device))[0].float()
+        segments = list(self.segments or [0] * len(self.tokens))
+        return (
+            torch.tensor([list(self.tokens)], device=device),
+            torch.tensor([segments], device=device),
+        )
+
+    def read(self) -> Float[Tensor, "1 S D"]:
+        """Let the model read the text; who watches it sees all places of the encoder."""
+        return self.model.read(*self.inputs)
 
     def log_probs(self) -> Float[Tensor, " 1"]:
-        """Of the label."""
-        return self.logits().log_softmax(-1)[self.label : self.label + 1]
+        """Of the label; gradients flow."""
+        if self.model.config.head != "classify" or self.label is None:
+            raise InputError("only a model with labels says how probable one is: name the label")
+        scores = self.model(*self.inputs)[0].float().log_softmax(-1)
+        return scores[self.label : self.label + 1]
 
     @torch.no_grad()
-    def weights(self) -> list[Float[Tensor, "H T T"]]:
-        """What each head of each block reads."""
+    def attention(self) -> Float[Tensor, "L H T S"]:
+        """How much each token (query) reads of each (key), in every head of every block."""
         n_blocks = self.model.config.n_layers
         names = [f"encoder.blocks.{n}.self_attention.weights" for n in range(n_blocks)]
         with watch(self.model, *names) as seen:
-            self.logits()
-        return [seen.steps(name)[0].tensor.float() for name in names]
+            self.read()
+        return torch.stack([seen.steps(name)[0].tensor.float() for name in names]).cpu()

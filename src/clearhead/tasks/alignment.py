@@ -28,10 +28,17 @@ N_LOOKED_AT = 100
 
 
 def choose_aligner(
-    model: Transformer, tokenizer: AnyTokenizer, pairs: Sequence[Pair], more: Sequence[Pair] = ()
+    model: Transformer,
+    tokenizer: AnyTokenizer,
+    pairs: Sequence[Pair],
+    more: Sequence[Pair] = (),
+    max_source: int | None = None,
 ) -> Aligner:
     """The best head on some of the pairs; which words belong together is learned from all."""
-    looked_at = [force(model, tokenizer, pair.source, pair.target) for pair in pairs[:N_LOOKED_AT]]
+    looked_at = [
+        force(model, tokenizer, pair.source, pair.target, max_source)
+        for pair in pairs[:N_LOOKED_AT]
+    ]
     return find_aligner(looked_at, learn_lexicon(tokenizer, [*pairs, *more]))
 
 

@@ -69,7 +69,8 @@ class AnswerStream(Iterator[str]):
         is_finished = not self._settings.is_cut(request, tuple(tokens))
         self.is_finished &= is_finished
         terms = self._settings.terms(sentence)
-        found = find_flags(sentence, written, is_finished, terms)
+        n_unread = self._settings.n_unread(sentence, request)
+        found = find_flags(sentence, written, is_finished, terms, n_unread)
         self.flags = tuple(dict.fromkeys((*self.flags, *found)))
 
 

@@ -1,13 +1,23 @@
 """From a file of pairs to tokens on disk: doctor → hold-out → vocabulary → shards."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from clearhead.data import Pair, PairFile, Report, Shares, clean, examine, shares_for, side_of
+from clearhead.data import (
+    Limits,
+    Pair,
+    PairFile,
+    Report,
+    Shares,
+    clean,
+    examine,
+    shares_for,
+    side_of,
+)
 from clearhead.data.fingerprints import normalise
 from clearhead.data.shards import Shards, ShardWriter
 from clearhead.errors import InputError
@@ -15,7 +25,7 @@ from clearhead.tasks.plan import Plan
 from clearhead.text import Tokenizer
 from clearhead.text.splits import Splitter
 
-__all__ = ["Corpus", "Tell", "survey", "write_tokens"]
+__all__ = ["Corpus", "Tell", "survey", "whole_pairs", "write_tokens"]
 
 Tell = Callable[[str, dict[str, Any]], None]
 
@@ -37,10 +47,11 @@ class Corpus:
     n_pairs: int
     n_characters: int
     fingerprint: str
+    limits: Limits = field(default_factory=Limits)
 
     def __iter__(self) -> Iterator[Pair]:
         """The pairs to train on, in the order of the file."""
-        for pair in clean(self.pairs, test=self.given):
+        for pair in clean(self.pairs, test=self.given, limits=self.limits):
             if side_of(pair.source, self.seed, self.shares) == "train":
                 yield pair
 
@@ -51,11 +62,12 @@ def survey(
     test: PairFile | None = None,
     seed: int = 0,
     tell: Tell = lambda *_: None,
+    limits: Limits = Limits(),  # noqa: B008
 ) -> Corpus:
     """Let the doctor look, and hold out what is not given: some pairs to follow and to score."""
-    sides = {"validation": _whole(validation), "test": _whole(test)}
+    sides = {"validation": whole_pairs(validation), "test": whole_pairs(test)}
     given = (*sides["validation"], *sides["test"])
-    report = examine(pairs, test=given)
+    report = examine(pairs, test=given, limits=limits)
     tell("report", {"report": report})
     if report.is_fatal:
         raise InputError(f"{', '.join(report.paths)}: {report.verdict}")
@@ -67,7 +79,7 @@ def survey(
     )
     digest = blake2b(digest_size=16)
     n_characters = n_pairs = 0
-    for pair in clean(pairs, test=given):
+    for pair in clean(pairs, test=given, limits=limits):
         side = side_of(pair.source, seed, shares)
         digest.update(f"{side}\t{pair.source}\t{pair.target}\n".encode())
         if side == "train":
@@ -93,10 +105,11 @@ def survey(
         n_pairs,
         n_characters,
         digest.hexdigest(),
+        limits,
     )
 
 
-def _whole(pairs: PairFile | None) -> list[Pair]:
+def whole_pairs(pairs: PairFile | None) -> list[Pair]:
     """All pairs of a held-out file, evened as the doctor does; blank sides cannot be compared."""
     if pairs is None:
         return []
@@ -123,7 +136,7 @@ def write_tokens(corpus: Corpus, plan: Plan, folder: Path, tell: Tell) -> tuple[
                     sources = how.encode_batch([pair.source for pair in some])
                     targets = how.encode_batch([pair.target for pair in some])
                     for source, target in zip(sources, targets, strict=True):
-                        writer.add(source, target)
+                        writer.add(source[: plan.max_source], target)
     return Tokenizer.load(tokenizer_path), Shards(shards_path)
 
 

@@ -2,7 +2,8 @@
 
     config.json  model.safetensors  tokenizer.json  card.json
 
-No pickle is written or read. Training adds a folder `training/` beside them.
+A model that reads no tokens, but pictures, has no tokenizer.json. No pickle is written or read.
+Training adds a folder `training/` beside them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from clearhead.config import ModelConfig, load_config, n_tokens_of, save_config
 from clearhead.engine.source import Source, WeightFile
-from clearhead.errors import InputError
+from clearhead.errors import ConfigError, InputError
 from clearhead.text import AnyTokenizer, load_tokenizer
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ModelFolder",
     "OpenFolder",
+    "check_whole",
     "load_folder",
     "open_folder",
     "put_weights",
@@ -38,8 +40,16 @@ class ModelFolder:
     """What a model folder holds."""
 
     model: Model
-    tokenizer: AnyTokenizer
+    words: AnyTokenizer | None
+    """The tokenizer; none for a model that reads no tokens."""
     card: dict[str, Any]
+
+    @property
+    def tokenizer(self) -> AnyTokenizer:
+        """The tokenizer, of a model that reads tokens."""
+        if self.words is None:
+            raise InputError("this model reads no text, and has no tokenizer")
+        return self.words
 
 
 def save_folder(folder: Path, contents: ModelFolder) -> None:
@@ -53,7 +63,8 @@ def save_folder(folder: Path, contents: ModelFolder) -> None:
     weights = {name: p.detach().contiguous() for name, p in contents.model.named_parameters()}
     save_config(cast(ModelConfig, contents.model.config), folder / "config.json")
     write_bytes(folder / "model.safetensors", save(weights))
-    contents.tokenizer.save(folder / "tokenizer.json")
+    if contents.words is not None:
+        contents.words.save(folder / "tokenizer.json")
     card = json.dumps(contents.card, indent=2, ensure_ascii=False)
     write_bytes(folder / "card.json", (card + "\n").encode())
 
@@ -64,8 +75,16 @@ class OpenFolder:
 
     folder: Path
     config: ModelConfig
-    tokenizer: AnyTokenizer
+    words: AnyTokenizer | None
+    """The tokenizer; none for a model that reads no tokens."""
     card: dict[str, Any]
+
+    @property
+    def tokenizer(self) -> AnyTokenizer:
+        """The tokenizer, of a model that reads tokens."""
+        if self.words is None:
+            raise InputError("this model reads no text, and has no tokenizer")
+        return self.words
 
     @property
     def weights(self) -> Path:
@@ -87,16 +106,41 @@ class OpenFolder:
 
 def open_folder(folder: Path) -> OpenFolder:
     """Read all that `save_folder` wrote but the weights."""
+    check_whole(folder)
+    config = cast(ModelConfig, load_config(folder / "config.json"))
+    tokenizer = _tokenizer_for(config, folder) if n_tokens_of(config) else None
+    try:
+        card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{folder / 'card.json'} is not JSON: {error}") from None
+    return OpenFolder(folder, config, tokenizer, card)
+
+
+def check_whole(folder: Path) -> None:
+    """Refuse what is no model folder, or one in which a file is missing."""
     if not folder.is_dir():
         raise InputError(f"{folder} is not a model folder: there is no such folder")
-    names = ("config.json", "model.safetensors", "tokenizer.json", "card.json")
+    names = ["config.json", "model.safetensors", "card.json"]
+    if _reads_tokens(folder / "config.json"):
+        names.insert(2, "tokenizer.json")
     missing = [name for name in names if not (folder / name).is_file()]
     if missing:
         raise InputError(
             f"{folder} is not a whole model folder: {', '.join(missing)} is missing; "
             f"`clearhead train … --to {folder}` makes one, or goes on with one"
         )
-    config = cast(ModelConfig, load_config(folder / "config.json"))
+
+
+def _reads_tokens(path: Path) -> bool:
+    """Whether the model of a configuration needs a tokenizer; most do."""
+    try:
+        return n_tokens_of(load_config(path)) > 0
+    except ConfigError:
+        return True  # and reading it will say what is wrong
+
+
+def _tokenizer_for(config: ModelConfig, folder: Path) -> AnyTokenizer:
+    """The tokenizer of a folder; refuses one that belongs to another model."""
     tokenizer = load_tokenizer(folder / "tokenizer.json")
     n_tokens = n_tokens_of(config)
     # Others give a model more rows than there are tokens, which suits processors.
@@ -106,11 +150,7 @@ def open_folder(folder: Path) -> OpenFolder:
             f"the tokenizer in {folder} has {tokenizer.n_tokens} tokens and the model "
             f"{n_tokens}: they do not belong together"
         )
-    try:
-        card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{folder / 'card.json'} is not JSON: {error}") from None
-    return OpenFolder(folder, config, tokenizer, card)
+    return tokenizer
 
 
 def task_of(folder: Path) -> str:
@@ -126,7 +166,7 @@ def task_of(folder: Path) -> str:
 def load_folder(folder: Path) -> ModelFolder:
     """Read what `save_folder` wrote."""
     found = open_folder(folder)
-    return ModelFolder(found.model(), found.tokenizer, found.card)
+    return ModelFolder(found.model(), found.words, found.card)
 
 
 def _read_weights(path: Path) -> dict[str, Tensor]:

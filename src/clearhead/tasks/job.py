@@ -111,6 +111,8 @@ class Job(ABC, Generic[P, B]):
     """How many pairs, texts or pictures are trained on."""
     unit: str = "pairs"
     """What they are called."""
+    counted: str = "tokens"
+    """What the speed and the loss are told in."""
 
     @property
     @abstractmethod
@@ -280,6 +282,7 @@ def _measured_plan(
         n_bytes=speed.n_bytes,
         reasons=reasons,
         unit=job.unit,
+        counted=job.counted,
     )
     return plan, forecast
 

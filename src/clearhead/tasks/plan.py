@@ -1,7 +1,8 @@
 """The plan: what is going to be trained, for how long, and why, before anything is started."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from clearhead.config import Config, TransformerConfig
 from clearhead.errors import ConfigError
@@ -13,7 +14,9 @@ __all__ = [
     "Forecast",
     "Plan",
     "Speed",
+    "fit_steps",
     "make_plan",
+    "plan_for",
     "smaller_size",
     "usual_size",
     "validate_every",
@@ -52,6 +55,11 @@ class Plan(Config):
     model: TransformerConfig
     training: TrainingConfig = field(default_factory=TrainingConfig)
 
+    @property
+    def max_source(self) -> int | None:
+        """The most tokens of a source that are read; without a number, all of them."""
+        return None
+
     def __post_init__(self) -> None:
         """Refuse a plan that could not be carried out."""
         super().__post_init__()
@@ -72,6 +80,9 @@ class Plan(Config):
                 f"n_copies={self.n_copies} and subword_dropout={self.subword_dropout} belong "
                 "together: copies differ only in their pieces"
             )
+
+
+P = TypeVar("P", bound=Plan)
 
 
 @dataclass(frozen=True)
@@ -112,6 +123,8 @@ class Forecast:
     reasons: tuple[str, ...]
     unit: str = "pairs"
     """What is counted as `n_pairs`: texts or pictures, say."""
+    counted: str = "tokens"
+    """What is counted as `tokens_per_second`."""
 
 
 def make_plan(
@@ -122,43 +135,50 @@ def make_plan(
     speed: Speed | None = None,
     settings: dict[str, Any] | None = None,
 ) -> tuple[Plan, tuple[str, ...]]:
-    """Choose everything from what is known so far, and say why; `settings` override.
+    """Choose everything for pairs of sentences, and say why; `settings` override.
 
     Without `speed` and the counts of tokens and batches it is a first plan, good for learning a
     vocabulary and for trying some steps.
     """
+    n_tokens = _batch_tokens(facts.n_characters)
+    chosen = {
+        "n_vocabulary": choose_size(facts.n_pairs, facts.n_characters),
+        "n_batch_tokens": n_tokens,
+    }
+    why = {"n_batch_tokens": f"{n_tokens:,} tokens to a batch make some hundred steps an epoch"}
+    return plan_for(Plan, facts, chosen, why, size, seconds, speed, settings or {})
+
+
+def plan_for(
+    kind: type[P],
+    facts: Facts,
+    chosen: Mapping[str, Any],
+    why: Mapping[str, str],
+    size: str | None,
+    seconds: float | None,
+    speed: Speed | None,
+    settings: dict[str, Any],
+) -> tuple[P, tuple[str, ...]]:
+    """A plan of any kind: what is `chosen` about its data, and `why`; the rest is chosen here."""
     usual, dropout = _usual(facts.n_pairs)
     size = size or usual
-    n_vocabulary = choose_size(facts.n_pairs, facts.n_characters)
-    n_batch_tokens = _batch_tokens(facts.n_characters)
-    settings = settings or {}
     reasons = {
         "model": f"{facts.n_pairs:,} pairs can fill a model of size {usual}",
         "model.block.dropout": f"dropout {dropout} fits so many pairs",
-        "n_batch_tokens": f"{n_batch_tokens:,} tokens to a batch make some hundred steps an epoch",
+        **why,
     }
     n_epochs = min(100.0, max(5.0, 1_800_000 / facts.n_pairs))
     n_batches = facts.n_batches or 1
     n_steps = round(n_batches * n_epochs)
-    if "training.n_steps" in settings:
-        given = TrainingConfig().override({"n_steps": settings["training.n_steps"]})
-        n_steps = given.n_steps
-    elif speed is not None:
-        reasons["training.precision"] = speed.reason
-        n_possible = max(10, int((seconds or USUAL_SECONDS) / speed.seconds_per_step))
-        if seconds is not None or n_steps > n_possible:
-            n_steps = n_possible
-            asked = "as asked" if seconds is not None else "give --time for more"
-            minutes = (seconds or USUAL_SECONDS) / 60
-            reasons["time"] = f"{n_steps:,} steps fit into {minutes:g} minutes ({asked})"
-        else:
-            reasons["time"] = f"after {n_epochs:.0f} epochs such data has little more to give"
-    plan = Plan(
-        n_vocabulary=n_vocabulary,
-        n_batch_tokens=n_batch_tokens,
+    n_steps, told = fit_steps(n_steps, seconds, USUAL_SECONDS, speed, settings)
+    reasons |= told
+    if speed is not None and "time" not in reasons and "training.n_steps" not in settings:
+        reasons["time"] = f"after {n_epochs:.0f} epochs such data has little more to give"
+    plan = kind(
+        **chosen,
         model=TransformerConfig.preset(
             size,
-            facts.n_tokens or n_vocabulary,
+            facts.n_tokens or chosen["n_vocabulary"],
             # With the norm before each part, the first thousand steps bring much more.
             **{"block.dropout": dropout, "block.norm": "pre", **_WIDER.get(size, {})},
         ),
@@ -208,3 +228,29 @@ def validate_every(n_steps: int, speed: Speed | None) -> int:
     """Forty times in a run, but not more than once in half a minute; at least four times."""
     half_minute = 30 / speed.seconds_per_step if speed else 1
     return max(1, min(int(max(n_steps / 40, half_minute)), n_steps // 4))
+
+
+def fit_steps(
+    n_steps: int,
+    seconds: float | None,
+    usual_seconds: float,
+    speed: Speed | None,
+    settings: Mapping[str, Any],
+) -> tuple[int, dict[str, str]]:
+    """How many of some steps fit into the time, unless their number is set; and why.
+
+    All the time is used if it was asked for, and else only what the steps need.
+    """
+    if "training.n_steps" in settings:
+        set_by_hand = {"n_steps": settings["training.n_steps"]}
+        return TrainingConfig().override(set_by_hand).n_steps, {}
+    if speed is None:
+        return n_steps, {}
+    reasons = {"training.precision": speed.reason}
+    allowed = seconds or usual_seconds
+    n_possible = max(10, int(allowed / speed.seconds_per_step))
+    if seconds is not None or n_steps > n_possible:
+        n_steps = n_possible
+        asked = "as asked" if seconds is not None else "give --time for more"
+        reasons["time"] = f"{n_steps:,} steps fit into {allowed / 60:g} minutes ({asked})"
+    return n_steps, reasons

@@ -32,11 +32,12 @@ __all__ = ["Sample", "write_report"]
 
 N_SKIPPED = 20
 TITLES = {
-    "translate": "Translator",
-    "generate": "Continuing texts",
-    "classify": "Classifier",
-}
+    "translate": "Translator", "generate": "Continuing texts", "classify": "Classifier",
+    "summarise": "Summariser", "answer": "Answering questions", "fill": "Filling gaps",
+    "images": "Picture classifier",
+}  # fmt: skip
 """Task → what such a model is called."""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 COPYING = " of copying the source"
 _DATA_TEXTS = (("files", "paths"), ("assumed", "assumed"), ("not fit because", "fatal"))
 
@@ -72,7 +73,7 @@ def write_report(
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
@@ -153,13 +154,14 @@ def _curves(card: dict[str, Any], journal: list[dict[str, Any]]) -> str:
         "last_step": max((x for x, _ in numbers(journal, "step")), default=0),
         "best_step": best if is_number(best) else None,
     }
+    counted = _unit(card, "counted", "tokens")
     loss, validation_loss = numbers(steps, "loss"), numbers(validations, "loss")
     speeds = numbers(steps, "tokens_per_second")
     figures = [
         draw_curves(
             "Loss",
             [Curve("training", loss, "noisy"), Curve("validation", validation_loss, "measured")],
-            unit="nats per token",
+            unit=f"nats per {counted.removesuffix('s')}",
             is_log=True,
             notes=_loss_notes(loss, validation_loss, len(steps) + len(validations)),
             **about,
@@ -175,7 +177,7 @@ def _curves(card: dict[str, Any], journal: list[dict[str, Any]]) -> str:
         draw_curves(
             "Speed",
             [Curve("training", speeds, "noisy")],
-            unit="target tokens per second",
+            unit=f"{counted} per second",
             from_zero=True,
             notes=[f"Median: {median(y for _, y in speeds):,.0f}."] if speeds else [],
             **about,
@@ -224,7 +226,7 @@ def _data(card: dict[str, Any]) -> str:
     data = _part(card, "data")
     rows = [(name, "<br>".join(map(isolate, _items(data, key)))) for name, key in _DATA_TEXTS]
     n_read, n_dropped = data.get("n_read"), data.get("n_dropped")
-    kept = "files" if card.get("task") == "generate" else _unit(card)
+    kept = escaped(str(data.get("unit") or _unit(card)))
     rows.append(("entries read", say_number(n_read)))
     if is_number(n_read) and is_number(n_dropped) and n_read > 0:
         rows.append(("dropped", f"{n_dropped:,} ({say_share(n_dropped / n_read)})"))
@@ -298,7 +300,7 @@ def _compared(
     yield "passes through the data", planned, say_number(n_epochs, 1)
     speeds = [y for _, y in numbers(journal, "tokens_per_second")]
     probed, real = forecast.get("tokens_per_second"), median(speeds) if speeds else None
-    yield "target tokens per second", say_number(probed), say_number(real)
+    yield f"{_unit(card, 'counted', 'tokens')} per second", say_number(probed), say_number(real)
     n_parameters = card.get("n_parameters")
     yield "parameters", say_number(forecast.get("n_parameters")), say_number(n_parameters)
     n_bytes, padding = forecast.get("n_bytes"), forecast.get("padding")
@@ -374,9 +376,9 @@ def _known_scores(card: dict[str, Any]) -> list[tuple[str, float, str]]:
     ]
 
 
-def _unit(card: dict[str, Any]) -> str:
-    """What the examples are called."""
-    return escaped(str(_part(card, "forecast").get("unit", "pairs")))
+def _unit(card: dict[str, Any], name: str = "unit", usual: str = "pairs") -> str:
+    """What the examples are called, or what is counted of them."""
+    return escaped(str(_part(card, "forecast").get(name, usual)))
 
 
 def _digits(value: float) -> str:

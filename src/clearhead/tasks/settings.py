@@ -20,6 +20,8 @@ from clearhead.text.normal import BYTES
 __all__ = ["Settings", "read_settings"]
 
 _BYTES = frozenset(BYTES)
+_NOT_ASKED = {"tokenizer", "decoding", "length_ratio", "max_source"}
+"""Fields that come from the model and its card."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,9 @@ class Settings:
     tokenizer: AnyTokenizer
     length_ratio: float | None = None
     """How many times as long as their sources answers may be; see `max_length_for`."""
+    max_source: int | None = None
+    """The most tokens of a text that are read. A text with this limit is not cut into sentences,
+    and the answer need not hold all that it holds."""
     decoding: DecodingConfig
     max_length: int | None = None
     """The most tokens of one sentence; without it, as many as `max_length_for` its source."""
@@ -63,7 +68,7 @@ class Settings:
     def request(self, sentence: str, tokens: list[int]) -> Request:
         """Ask the decoder for the translation of one sentence."""
         required = tuple(map(self._encode_term, self.terms(sentence)))
-        source = [*tokens, self.tokenizer.eos]
+        source = [*tokens[: self.max_source], self.tokenizer.eos]
         n_given = len(self._prefix) + sum(map(len, required))
         return Request(
             source,
@@ -76,6 +81,12 @@ class Settings:
             is_enough=self._is_enough if self.stop else None,
             log=SearchLog() if self.log else None,
         )
+
+    def n_unread(self, sentence: str, request: Request) -> int | None:
+        """How many tokens at the end of a text are left out; nothing if all must be read."""
+        if self.max_source is None:
+            return None
+        return len(self.tokenizer.encode(sentence)) + 1 - len(request.source)
 
     def terms(self, sentence: str) -> list[str]:
         """What the glossary asks for in the answer to a sentence."""
@@ -140,7 +151,7 @@ def read_settings(
 ) -> Settings:
     """Check what is asked for; an unknown name fails with the nearest known one."""
     decoding = {field.name for field in fields(DecodingConfig)}
-    own = {field.name for field in fields(Settings)} - {"tokenizer", "decoding", "length_ratio"}
+    own = {field.name for field in fields(Settings)} - _NOT_ASKED
     for name in given:
         if name not in decoding | own:
             raise ConfigError(f"no setting {name!r}: {nearest(name, decoding | own)}")

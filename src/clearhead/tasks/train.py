@@ -2,20 +2,20 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
 from torch import Tensor
 
-from clearhead.data import Pair, PairFile
+from clearhead.data import Limits, Pair, PairFile
 from clearhead.data.batches import Batch, Batches, evaluation_batches
 from clearhead.data.shards import Shards
 from clearhead.models import Model, Transformer
 from clearhead.tasks.alignment import choose_aligner
 from clearhead.tasks.corpus import Corpus, survey, write_tokens
-from clearhead.tasks.evaluate import evaluate
+from clearhead.tasks.evaluate import Evaluation, evaluate
 from clearhead.tasks.folder import ModelFolder, save_folder
 from clearhead.tasks.job import (
     BatchesOf,
@@ -29,18 +29,51 @@ from clearhead.tasks.job import (
 from clearhead.tasks.lengths import describe_lengths
 from clearhead.tasks.plan import Facts, Forecast, Plan, Speed, make_plan, smaller_size, usual_size
 from clearhead.tasks.report import write_report
-from clearhead.tasks.scores import score_translations
+from clearhead.tasks.scores import Score, score_translations
 from clearhead.tasks.translate import Translator
 from clearhead.text import Tokenizer
 from clearhead.training import smoothed_loss
 from clearhead.training.device import Device
 
-__all__ = ["train"]
+__all__ = ["TRANSLATE", "PairTask", "train"]
 
-N_VALIDATED = 300
-"""Validation pairs that are translated to follow the score; the loss uses all of them."""
 N_FOR_WORDS = 2000
 """Training pairs from which it is learned which words belong together."""
+
+
+@dataclass(frozen=True)
+class PairTask:
+    """What can be learned from pairs by an encoder and a decoder, and what it takes."""
+
+    name: str
+    kind: type[Translator]
+    """What the trained model becomes."""
+    plan: type[Plan]
+    make_plan: Callable[..., tuple[Plan, tuple[str, ...]]]
+    measure: Callable[[Sequence[str], Sequence[str]], Score]
+    """The score that training follows, of answers beside references."""
+    evaluate: Callable[..., Evaluation]
+    limits: Limits = field(default_factory=Limits)
+    n_validated: int = 300
+    """Validation pairs that are answered to follow the score; the loss uses all of them."""
+    is_shortening: bool = False
+    """Whether both sides are of one language, and a target may be short whatever its source is."""
+
+    def about(self, corpus: Corpus, shards: Shards) -> dict[str, Any]:
+        """What a model has to know of its data to answer."""
+        names = {} if self.is_shortening else {"languages": list(corpus.report.names)}
+        lengths = describe_lengths(shards, corpus.n_pairs, with_targets=self.is_shortening)
+        return {"task": self.name, **names, "data": {"lengths": lengths}}
+
+
+TRANSLATE = PairTask(
+    "translate",
+    Translator,
+    Plan,
+    make_plan,
+    lambda answers, references: score_translations(answers, references)[0],
+    evaluate,
+)
 
 
 def train(
@@ -54,41 +87,44 @@ def train(
     settings: dict[str, Any] | None = None,
     device: Device = "auto",
     tell: Tell = lambda *_: None,
+    task: PairTask = TRANSLATE,
 ) -> Translator:
-    """Train a translator on `pairs` and write it to the folder `to`; resumes what was begun there.
+    """Train a translator on `pairs`, or a model for another task, and write it to the folder `to`.
 
-    What is not given is chosen: held-out pairs, size, time, and every setting of the plan. `tell`
-    hears what happens: report, tokenizer, probe, plan, resume, step, validation, end, scores.
+    A run that was begun there goes on. What is not given is chosen: held-out pairs, size, time, and
+    every setting of the plan. `tell` hears what happens: report, tokenizer, probe, plan, resume,
+    step, validation, end, scores.
     """
     wish = Wish(size, seconds, settings or {})
-    make_plan(Facts(10_000, 1_000_000), size=size, settings=wish.settings)  # wrong names fail here
+    known = Facts(10_000, 1_000_000)
+    task.make_plan(known, size=size, settings=wish.settings)  # wrong names fail here
     training = claim(to)
     with nothing_left_behind(training, to):
-        corpus = survey(pairs, validation, test, tell=tell)
-    job = _Translation(corpus)
+        corpus = survey(pairs, validation, test, tell=tell, limits=task.limits)
+    job = _Pairs(task, corpus)
     result = carry_out(job, to, training, wish, device, tell)
     model, tokenizer = cast(Transformer, result.model), job.tokenizer
-    card = _begin_card(corpus, result.plan, result.forecast, job.shards)
-    translator = Translator(model, tokenizer, card)
-    evaluation = evaluate(translator, corpus.test)
+    card = _begin_card(job, result.plan, result.forecast)
+    translator = task.kind(model, tokenizer, card)
+    evaluation = task.evaluate(translator, corpus.test)
     more = list(islice(corpus, N_FOR_WORDS))
-    aligner = choose_aligner(model, tokenizer, corpus.validation, more)
+    aligner = choose_aligner(model, tokenizer, corpus.validation, more, translator.max_source)
     card["aligner"] = asdict(aligner)
     card["training"] = asdict(result.outcome)
     card["scores"] = [asdict(each) for each in evaluation.scores]
     save_folder(to, ModelFolder(model, tokenizer, card))
     report = to / "report.html"
-    write_report(report, card, result.journal, evaluation.samples)
+    write_report(report, card, result.journal, evaluation.samples, evaluation.more)
     facts = {"scores": evaluation.scores, "outcome": result.outcome, "folder": to, "report": report}
     tell("scores", facts)
     return translator
 
 
-class _Translation(Job[Plan, Batch]):
+class _Pairs(Job[Plan, Batch]):
     """What is to be known of a run on pairs."""
 
-    def __init__(self, corpus: Corpus) -> None:
-        self.corpus, self.n_examples = corpus, corpus.n_pairs
+    def __init__(self, task: PairTask, corpus: Corpus) -> None:
+        self.task, self.corpus, self.n_examples = task, corpus, corpus.n_pairs
         self.tokenizer: Tokenizer
         self.shards: Shards
         self.facts = Facts(corpus.n_pairs, corpus.n_characters)
@@ -100,13 +136,13 @@ class _Translation(Job[Plan, Batch]):
 
     def read_plan(self, data: dict[str, Any]) -> Plan:
         """Refuses what a plan does not have."""
-        return Plan.from_dict(data)
+        return self.task.plan.from_dict(data)
 
     def plan(self, wish: Wish, speed: Speed | None) -> tuple[Plan, tuple[str, ...]]:
         """Without a wish, the size that so many pairs can fill."""
         size = wish.size or usual_size(self.facts.n_pairs)
         seconds = None if speed is None else wish.seconds
-        return make_plan(
+        return self.task.make_plan(
             self.facts, size=size, seconds=seconds, speed=speed, settings=wish.settings
         )
 
@@ -144,21 +180,21 @@ class _Translation(Job[Plan, Batch]):
         return _loss(cast(Transformer, model), plan.smoothing)
 
     def validate(self, model: Model, plan: Plan) -> dict[str, Any]:
-        """Greedy BLEU of some pairs, the loss of all."""
-        lengths = describe_lengths(self.shards, self.corpus.n_pairs)
-        card = {"languages": list(self.corpus.report.names), "data": {"lengths": lengths}}
-        translator = Translator(cast(Transformer, model), self.tokenizer, card)
-        return _validate(translator, self.corpus.validation, plan)
+        """The score of some pairs, answered greedily, and the loss of all."""
+        card = self.task.about(self.corpus, self.shards)
+        translator = self.task.kind(cast(Transformer, model), self.tokenizer, card)
+        return _validate(self.task, translator, self.corpus.validation, plan)
 
 
-def _begin_card(corpus: Corpus, plan: Plan, forecast: Forecast, shards: Shards) -> dict[str, Any]:
+def _begin_card(job: _Pairs, plan: Plan, forecast: Forecast) -> dict[str, Any]:
     """What is known before the first step; how it went comes at the end."""
+    corpus = job.corpus
+    about = job.task.about(corpus, job.shards)
     data = {**corpus.report.to_dict(), "fingerprint": corpus.fingerprint}
     return {
-        "task": "translate",
-        "languages": list(corpus.report.names),
+        **about,
         "n_parameters": forecast.n_parameters,
-        "data": {**data, "lengths": describe_lengths(shards, corpus.n_pairs)},
+        "data": {**data, **about["data"]},
         "held_out": {"validation": len(corpus.validation), "test": len(corpus.test)},
         "plan": plan.to_dict(),
         "forecast": asdict(forecast),
@@ -180,26 +216,29 @@ def _loss(model: Transformer, smoothing: float) -> Callable[[Batch], tuple[Tenso
     return loss
 
 
-def _validate(translator: Translator, pairs: Sequence[Pair], plan: Plan) -> dict[str, Any]:
-    """Loss on all validation pairs, greedy BLEU on some, and three of them to look at."""
+def _validate(
+    task: PairTask, translator: Translator, pairs: Sequence[Pair], plan: Plan
+) -> dict[str, Any]:
+    """Loss on all validation pairs, the score of greedy answers to some, and three to look at."""
     start = time.perf_counter()
     encode = translator.tokenizer.encode
     loss = _loss(translator.model, 0.0)
     total, n_tokens = 0.0, 0
-    tokens = [(encode(pair.source), encode(pair.target)) for pair in pairs]
+    tokens = [(encode(pair.source)[: plan.max_source], encode(pair.target)) for pair in pairs]
     for batch in evaluation_batches(tokens, plan.n_batch_tokens):
         _, plain, n = loss(batch)
         total, n_tokens = total + float(plain), n_tokens + n
-    some = pairs[:N_VALIDATED]
+    some = pairs[: task.n_validated]
     answers = [a.text for a in translator([pair.source for pair in some], n_beams=1)]
-    bleu = score_translations(answers, [pair.target for pair in some])[0]
+    score = task.measure(answers, [pair.target for pair in some])
     samples = [
         {"source": pair.source, "reference": pair.target, "answer": answer}
         for pair, answer in list(zip(some, answers, strict=True))[:3]
     ]
+    told = {"measure": score.name, "told": f"{score.name} {score.value:.2f}"}
     return {
-        "score": bleu.value,
-        "bleu": bleu.value,
+        "score": score.value,
+        **({"bleu": score.value} if score.name == "BLEU" else told),
         "loss": total / n_tokens,
         "samples": samples,
         "seconds": time.perf_counter() - start,

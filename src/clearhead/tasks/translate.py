@@ -50,6 +50,14 @@ class Translator(_Base):
                 "translating needs an encoder and a decoder"
             )
 
+    @property
+    def max_source(self) -> int | None:
+        """The most tokens of a text that are read; nothing if longer ones become sentences."""
+        return None
+
+    def _read_settings(self, given: Mapping[str, Any]) -> Settings:
+        return read_settings(given, self.tokenizer, ratio_in(self.card))
+
     @overload
     def __call__(self, text: str, **settings: Any) -> Translation: ...
     @overload
@@ -60,7 +68,7 @@ class Translator(_Base):
         Settings are the fields of `DecodingConfig`, such as `n_beams`, and those of `Settings`:
         `max_length`, `prefix`, `forbidden`, `stop`, `glossary`, `alignment` and `log`.
         """
-        wanted = read_settings(settings, self.tokenizer, ratio_in(self.card))
+        wanted = self._read_settings(settings)
         if isinstance(text, str):
             return self._translate([text], wanted)[0]
         return self._translate(list(text), wanted)
@@ -73,7 +81,7 @@ class Translator(_Base):
         """
         if not settings.get("glossary"):
             settings = {"n_beams": 1, **settings}
-        wanted = read_settings(settings, self.tokenizer, ratio_in(self.card))
+        wanted = self._read_settings(settings)
         if wanted.decoding.n_best > 1 or wanted.alignment:
             raise InputError(
                 "a stream is one answer without its alignment: leave out n_best and alignment"
@@ -95,7 +103,7 @@ class Translator(_Base):
         answer = self(text, **settings).text
         with self.edit(edits):
             other = self(text, **settings).text
-        pair = force(self.model, self.tokenizer, text, target or answer)
+        pair = force(self.model, self.tokenizer, text, target or answer, self.max_source)
         return replace(compare(pair, edits), answers=(answer, other))
 
     def _translate(self, texts: Sequence[str], settings: Settings) -> list[Translation]:
@@ -123,7 +131,8 @@ class Translator(_Base):
         longest = longest_in(self.card)
         lines = [even(text) for text in texts]
         for text, line, row in zip(texts, lines, self.tokenizer.encode_batch(lines), strict=True):
-            if not has_lines(text) and len(row) <= longest:
+            is_whole = settings.max_source is not None
+            if is_whole or (not has_lines(text) and len(row) <= longest):
                 yield ([Piece(line, True)], [row]) if row else ([], [])
                 continue
             pieces = cut(text, language, longest, self.tokenizer)
@@ -154,6 +163,7 @@ class Translator(_Base):
                 log_probs=hypothesis.log_probs,
                 source=sentence,
                 terms=tuple(settings.terms(sentence)),
+                n_unread=settings.n_unread(sentence, request),
                 alignment=self._align(request, hypothesis) if settings.alignment else None,
             )
             for hypothesis in found or [Hypothesis([], [], float("-inf"), False)]

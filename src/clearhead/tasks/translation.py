@@ -12,6 +12,8 @@ __all__ = ["Alignment", "Translation", "find_flags", "join_translations"]
 
 CUT = "The answer was cut: the model did not end it within the longest length allowed."
 
+UNREAD = "The text was cut: its last {:,} tokens are more than the model reads."
+
 
 @dataclass(frozen=True)
 class Alignment:
@@ -40,6 +42,8 @@ class Translation:
     """What was translated."""
     terms: tuple[str, ...] = ()
     """What the glossary asks for in this answer."""
+    n_unread: int | None = None
+    """How many tokens at the end of the source were not read; only a summary may leave out some."""
     others: list["Translation"] = field(default_factory=list)
     """The next best answers, if they were asked for."""
     alignment: Alignment | None = None
@@ -53,18 +57,26 @@ class Translation:
         """Why the answer should be looked at, each in one sentence; empty for a good one."""
         if self.sentences:
             return tuple(dict.fromkeys(flag for part in self.sentences for flag in part.flags))
-        return find_flags(self.source, self.text, self.is_finished, self.terms)
+        return find_flags(self.source, self.text, self.is_finished, self.terms, self.n_unread)
 
 
 def find_flags(
-    source: str, text: str, is_finished: bool, terms: Sequence[str] = ()
+    source: str,
+    text: str,
+    is_finished: bool,
+    terms: Sequence[str] = (),
+    n_unread: int | None = None,
 ) -> tuple[str, ...]:
-    """Everything that makes the answer to one sentence doubtful.
+    """Everything that makes the answer to one sentence doubtful, or with `n_unread` a summary.
 
     >>> find_flags("Call 112.", "Rufen Sie an.", True)
     ('The number 112 of the source is missing in the answer.',)
     """
-    found = [flag.detail for flag in protected.flags(source, text)] if source else []
+    doubts = protected.flags(source, text) if source else []
+    if n_unread is not None:  # a summary leaves out most numbers, and may take over a short text
+        doubts = [flag for flag in doubts if flag.kind not in ("missing", "copy")]
+    found = [UNREAD.format(n_unread)] if n_unread else []
+    found += [flag.detail for flag in doubts]
     found += [
         f"The glossary asks for “{term}”, which is missing in the answer."
         for term in terms

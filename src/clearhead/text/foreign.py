@@ -68,6 +68,11 @@ class ForeignTokenizer:
         """The token for what is not in the vocabulary."""
         return self.special("unk")
 
+    @property
+    def mask(self) -> int:
+        """The token of a gap."""
+        return self.special("mask")
+
     def special(self, role: str) -> int:
         """The id of a special token, such as `mask`."""
         if role not in self.specials:
@@ -86,6 +91,10 @@ class ForeignTokenizer:
         checked = [check_characters(text) for text in texts]
         found = self._rules.encode_batch_fast(checked, add_special_tokens=with_specials)
         return [encoding.ids for encoding in found]
+
+    def encode_gaps(self, parts: Sequence[str]) -> list[int]:
+        """Tokens of a text with a gap between each two parts."""
+        return self.encode((self._rules.id_to_token(self.mask) or "").join(parts))
 
     def decode(self, tokens: Iterable[int], skip_specials: bool = True) -> str:
         """Text of some tokens; specials are left out, unless asked for."""

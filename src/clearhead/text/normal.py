@@ -11,6 +11,7 @@ __all__ = [
     "BOS",
     "BYTES",
     "EOS",
+    "MASK",
     "PAD",
     "SPECIALS",
     "UNK",
@@ -22,6 +23,9 @@ __all__ = [
 
 SPECIALS: Final = ("<pad>", "<bos>", "<eos>", "<unk>")
 """Padding, begin and end of a sentence, and a word that is not in the vocabulary."""
+
+MASK: Final = "<mask>"
+"""A gap to be filled; only vocabularies that are asked for it have such a token."""
 
 PAD: Final = 0
 BOS: Final = 1

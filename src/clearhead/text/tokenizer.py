@@ -6,7 +6,7 @@
 What is promised: `decode(encode(text))` is the text in Unicode's composed form (NFC), character by
 character, for every text and every kind but `word`. A word-level vocabulary promises it for texts
 whose tokens hold no `<unk>`. A text that contains "<eos>" gets ordinary tokens for it, never the
-special one.
+special one. So does a text that contains "<mask>": gaps are made by `encode_gaps` alone.
 """
 
 import json
@@ -18,7 +18,17 @@ import tokenizers
 
 from clearhead.errors import ConfigError, InputError, nearest
 from clearhead.text.learning import MAX_SIZE, Kind, choose_size, learn, pipeline
-from clearhead.text.normal import BOS, BYTES, EOS, PAD, SPECIALS, UNK, language_tags, normalise
+from clearhead.text.normal import (
+    BOS,
+    BYTES,
+    EOS,
+    MASK,
+    PAD,
+    SPECIALS,
+    UNK,
+    language_tags,
+    normalise,
+)
 
 __all__ = ["Tokenizer"]
 
@@ -28,8 +38,9 @@ _BYTES = frozenset(BYTES)
 class Tokenizer:
     """A vocabulary and its rules, which travel together in one file, `tokenizer.json`.
 
-    The first tokens are `<pad> <bos> <eos> <unk>` (0 to 3), then a tag for each language, `<2hi>`.
-    The file has the format of Hugging Face `tokenizers` and can be opened there too.
+    The first tokens are `<pad> <bos> <eos> <unk>` (0 to 3), then a tag for each language, `<2hi>`,
+    and `<mask>` if there are to be gaps. The file has the format of Hugging Face `tokenizers` and
+    can be opened there too.
     """
 
     pad = PAD
@@ -42,7 +53,11 @@ class Tokenizer:
         self.languages = tuple(languages)
         self._rules = rules
         self._pieces = _by_number(rules)
-        self._n_specials = len(SPECIALS) + len(languages)
+        n_specials = len(SPECIALS) + len(languages)
+        self.has_mask = self._pieces[n_specials : n_specials + 1] == [MASK]
+        """Whether there is a token for a gap."""
+        self.n_specials = n_specials + self.has_mask
+        """How many tokens stand for no text; they come first."""
 
     @classmethod
     def train(
@@ -51,6 +66,8 @@ class Tokenizer:
         kind: Kind = "bpe",
         n_tokens: int | None = None,
         languages: Sequence[str] = (),
+        *,
+        has_mask: bool = False,
     ) -> "Tokenizer":
         """Learn a vocabulary of at most `n_tokens`; the same texts give the same tokenizer.
 
@@ -60,7 +77,7 @@ class Tokenizer:
         """
         if kind not in get_args(Kind):
             raise ConfigError(f"no kind of tokenizer {kind!r}: {nearest(kind, get_args(Kind))}")
-        tags = language_tags(languages)
+        tags = (*language_tags(languages), *([MASK] if has_mask else []))
         texts = [normalise(text) for text in texts]
         if not any(text.strip() for text in texts):
             raise InputError("there is no text to learn a vocabulary from")
@@ -86,6 +103,13 @@ class Tokenizer:
             )
         return len(SPECIALS) + self.languages.index(language)
 
+    @property
+    def mask(self) -> int:
+        """The token of a gap."""
+        if not self.has_mask:
+            raise InputError("this tokenizer has no token for a gap: it was not made to fill them")
+        return self.n_specials - 1
+
     def encode(self, text: str) -> list[int]:
         """Tokens of a text, without `<bos>` and `<eos>`."""
         return self._rules.encode(normalise(text), add_special_tokens=False).ids
@@ -95,6 +119,27 @@ class Tokenizer:
         normal = [normalise(text) for text in texts]
         found = self._rules.encode_batch_fast(normal, add_special_tokens=False)
         return [encoding.ids for encoding in found]
+
+    def encode_gaps(self, parts: Sequence[str]) -> list[int]:
+        """Tokens of a text with a gap between each two parts.
+
+        A piece holds the space before it, and so does a gap, unless pieces are single characters.
+        """
+        tokens: list[int] = []
+        for number, part in enumerate(map(normalise, parts)):
+            if number < len(parts) - 1 and self.kind != "char":
+                part = part.removesuffix(" ")
+            if number == 0:
+                tokens += self.encode(part)
+            else:
+                tokens += [self.mask, *self._encode_on(part)]
+        return tokens
+
+    def _encode_on(self, text: str) -> list[int]:
+        """Tokens of a normal text that follows other tokens: no space is put before it."""
+        cut = self._rules.pre_tokenizer
+        words = [text] if cut is None else [word for word, _ in cut.pre_tokenize_str(text)]
+        return [token.id for word in words if word for token in self._rules.model.tokenize(word)]
 
     def decode(self, tokens: Iterable[int], skip_specials: bool = True) -> str:
         """Text of some tokens.
@@ -107,7 +152,7 @@ class Tokenizer:
             piece = self._piece(token)
             if token == UNK:
                 kept.append(f" {piece}" if self.kind == "word" else piece)
-            elif token >= self._n_specials or not skip_specials:
+            elif token >= self.n_specials or not skip_specials:
                 kept.append(piece)
         return self._rules.decoder.decode(kept) if self._rules.decoder else "".join(kept)
 

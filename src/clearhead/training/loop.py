@@ -22,6 +22,7 @@ from clearhead.config import Config
 from clearhead.errors import ClearheadError, ConfigError, InputError
 from clearhead.training.checkpoint import Checkpoints, read_checkpoint, write_checkpoint
 from clearhead.training.journal import Journal
+from clearhead.training.optimizer import adam
 from clearhead.training.schedule import Schedule, learning_rate
 
 __all__ = ["BatchSource", "Interrupted", "Outcome", "Trainer", "TrainingConfig"]
@@ -60,6 +61,8 @@ class TrainingConfig(Config):
     schedule: Schedule = "cosine"
     n_accumulated: int = 1
     clip: float = 1.0
+    weight_decay: float = 0.0
+    """How far matrices shrink in a step, as a share of the learning rate; biases do not."""
     average: float = 0.999
     """Each step, the averaged weights keep this share of themselves; 0 for no average."""
     validate_every: int = 500
@@ -78,6 +81,8 @@ class TrainingConfig(Config):
         for name in ("lr", "clip"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name}={getattr(self, name)} must be above 0")
+        if not 0 <= self.weight_decay < 1:
+            raise ConfigError(f"weight_decay={self.weight_decay} must be at least 0 and below 1")
         if self.precision not in ("float32", "bfloat16"):
             raise ConfigError(
                 f"precision={self.precision!r} is not allowed: choose float32 or bfloat16"
@@ -139,9 +144,7 @@ class Trainer(Generic[A]):
         self.progress = _Progress()
         self.parameters = dict(model.named_parameters())
         self.device = next(model.parameters()).device
-        self.optimizer = torch.optim.Adam(
-            self.parameters.values(), betas=(0.9, 0.98), eps=1e-9, fused=True
-        )
+        self.optimizer = adam(self.parameters.values(), config.weight_decay)
         self.averages = {name: p.detach().clone() for name, p in self.parameters.items()}
         self._stop = threading.Event()
 
@@ -344,7 +347,7 @@ class Trainer(Generic[A]):
             self.journal.rewind(-1)
             return
         tensors, facts = read_checkpoint(path)
-        if facts["config"] != self.config.to_dict():
+        if TrainingConfig.from_dict(facts["config"]) != self.config:
             raise InputError(
                 f"{path.parent} holds a run with other settings; give the same settings to go on, "
                 f"or another folder to start anew"

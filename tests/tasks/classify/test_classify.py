@@ -270,7 +270,7 @@ def test_gradients_add_up_to_what_the_tokens_bring(
 ) -> None:
     classifier, _, _ = trained
     (tokens,) = classifier.reader.read(["it is not awful"])
-    reading = Reading(classifier.model, tokens, classifier.tokenizer.tokens(tokens), 1)
+    reading = Reading(classifier.model, tokens, classifier.tokenizer.tokens(tokens), label=1)
     effects = integrated_gradients(reading, n_steps=100)
     whole = float(reading.log_probs().detach())
     weight = classifier.model.embedding.weight
@@ -280,7 +280,7 @@ def test_gradients_add_up_to_what_the_tokens_bring(
         without = float(reading.log_probs())
         weight.copy_(kept)
     assert float(effects.sum()) == pytest.approx(whole - without, abs=0.02)
-    assert reading.weights()[0].sum(-1).allclose(torch.ones(2, 6), atol=1e-5)
+    assert reading.attention()[0].sum(-1).allclose(torch.ones(2, 6), atol=1e-5)
 
 
 def test_from_the_command_line(trained: tuple[Classifier, Path, list[str]], tmp_path: Path) -> None:

@@ -18,12 +18,12 @@ from clearhead.engine.memory import Wanted
 from clearhead.errors import ConfigError, InputError
 from clearhead.models import Llama, LlamaConfig
 from clearhead.tasks.folder import task_of
-from clearhead.tasks.generate.corpus import encode_texts, survey_texts
 from clearhead.tasks.generate.evaluate import guess
 from clearhead.tasks.generate.generator import Generator
 from clearhead.tasks.generate.ngrams import bits_of_ngrams, bits_of_packing
 from clearhead.tasks.generate.plan import TextFacts, make_plan
 from clearhead.tasks.generate.train import train_generator
+from clearhead.tasks.text_corpus import encode_texts, survey_texts
 from clearhead.text import Tokenizer
 
 LINE = "one two three four five six seven.\n"
@@ -145,6 +145,35 @@ def test_from_the_command_line(trained: tuple[Generator, Path, list[str]]) -> No
     assert refused.exit_code == 1
     assert "holds no translator" in refused.output
     assert "<h1><span>Continuing texts</span>" in (folder / "report.html").read_text()
+
+
+def test_a_text_goes_on_beyond_the_context(trained: tuple[Generator, Path, list[str]]) -> None:
+    """The toy is periodic: the text stays right however long it is."""
+    generator, folder, _ = trained
+    assert generator.context == 48
+    n = 4 * len(LINE)
+    for each in (generator, Generator.load(folder, "float32")):
+        answer = each("one two", temperature=0.0, max_length=n)
+        assert answer.text == (LINE * 5)[len("one two") :][:n]
+        assert len(answer.tokens) == len(answer.log_probs) == n
+        assert answer.score == pytest.approx(sum(answer.log_probs) / n)
+        assert "".join(each.stream("one two", temperature=0.0, max_length=n)) == answer.text
+    long = generator("zero. " + LINE * 3 + "one two", temperature=0.0, max_length=10)
+    assert long.text == " three fou"
+
+
+def test_rules_hold_beyond_the_context(trained: tuple[Generator, Path, list[str]]) -> None:
+    generator, _, _ = trained
+    stop = LINE[-8:] + LINE * 2
+    stopped = generator("one two", temperature=0.0, max_length=300, stop=[stop])
+    assert stopped.text == LINE[len("one two") :].removesuffix(LINE[-8:])
+    drawn = [
+        generator("one", seed=seed, max_length=120, temperature=3.0).text for seed in (1, 1, 2)
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert drawn[0] == "".join(generator.stream("one", seed=1, max_length=120, temperature=3.0))
+    shortest = generator("one", min_length=70, max_length=80, temperature=3.0, seed=5)
+    assert len(shortest.tokens) >= 70
 
 
 def test_the_loss_does_not_depend_on_windows() -> None:

@@ -12,7 +12,7 @@ namespace clearhead {
 // Outputs of a product that stand side by side in memory: one vector of 16 numbers, or two of 8.
 constexpr int kBlock = 16;
 
-enum class Activation : int { none = 0, relu = 1, gelu = 2 };
+enum class Activation : int { none = 0, relu = 1, gelu = 2, gelu_tanh = 3 };
 
 // A matrix W of (n_out, n_in) whose rows are taken in blocks of 16, see `linear.h`.
 //   float32   block, input, 16 outputs

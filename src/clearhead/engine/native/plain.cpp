@@ -50,9 +50,16 @@ float gelu_of(float x) {
     return x * (x < 0.0f ? beyond : 1.0f - beyond);
 }
 
+// x σ(2u) with u = √(2/π) (x + 0.044715 x³), which is ½ x (1 + tanh u).
+float gelu_tanh_of(float x) {
+    float u = x * (x * x * 0.0713548162f + 1.59576912f);
+    return x / (exp_of(0.0f - u) + 1.0f);
+}
+
 float activated(float x, Activation activation) {
     if (activation == Activation::relu) return x < 0.0f ? 0.0f : x;
     if (activation == Activation::gelu) return gelu_of(x);
+    if (activation == Activation::gelu_tanh) return gelu_tanh_of(x);
     return x;
 }
 

@@ -6,7 +6,7 @@ from rich.cells import cell_len, set_cell_size
 
 from clearhead.observe.names import inert
 
-__all__ = ["blocks", "columns"]
+__all__ = ["blocks", "columns", "shades"]
 
 SHADES = " ░▒▓█"
 MOST = 32
@@ -30,6 +30,15 @@ def blocks(
     lines.append("")
     lines += [f"{n:>{width}}  {name}" for n, name in enumerate(names)]
     return "\n".join(lines)
+
+
+def shades(table: Sequence[Sequence[float]]) -> list[str]:
+    """Numbers from 0 to 1 as squares of two letters, without names.
+
+    >>> shades([[0.0, 0.5, 1.0]])
+    ['  ▒▒██']
+    """
+    return ["".join(2 * _shade(number) for number in row) for row in table]
 
 
 def columns(table: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from clearhead.errors import InputError
 from clearhead.observe.drawing import Cells, Picture, blocks, columns, grid_svg, heatmap_svg
 from clearhead.observe.forced import Forced
-from clearhead.observe.heads import PLACES, Head, Kind, head_statistics
+from clearhead.observe.heads import PLACES, Head, Kind, describe_heads, head_statistics
 from clearhead.observe.names import name_pieces
+from clearhead.observe.reading import Reading
 from clearhead.observe.watch import watch
 
-__all__ = ["draw_head", "draw_heads", "head_view", "heads_view"]
+__all__ = ["draw_head", "draw_heads", "head_view", "heads_view", "reading_heads_view"]
 
 Tables = Sequence[Sequence[NDArray[np.floating]]]
 """The weights of each head of each block."""
@@ -30,6 +31,17 @@ def heads_view(
     """All heads of a kind, with what they do: on this pair, or as `described` on other ones."""
     facts = [head for head in described or head_statistics([pair]) if head.kind == kind]
     return draw_heads(_tables(pair, kind), kind, facts, _axes(pair, kind)[1], why)
+
+
+def reading_heads_view(
+    reading: Reading, block: int | None = None, head: int | None = None
+) -> Picture:
+    """All heads of an encoder by itself, or one of them, on one text."""
+    weights, names = reading.attention(), name_pieces(reading.names)
+    tables = [list(each.numpy()) for each in weights]
+    if head is not None:
+        return draw_head(tables, "encoder", (block or 0, head), (names, names))
+    return draw_heads(tables, "encoder", describe_heads("encoder", list(weights)), names)
 
 
 def draw_heads(
@@ -100,7 +112,7 @@ def _tables(pair: Forced, kind: Kind) -> list[list[NDArray[np.floating]]]:
 def _axes(pair: Forced, kind: Kind) -> tuple[list[str], list[str]]:
     """What stands at the queries and at the keys; a decoder's query is what it reads there."""
     source = name_pieces(pair.source_tokens)
-    read = name_pieces(["<bos>", *pair.target_tokens[:-1]])
+    read = name_pieces(pair.read_tokens)
     return (source if kind == "encoder" else read), (read if kind == "decoder" else source)
 
 

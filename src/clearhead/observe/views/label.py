@@ -21,7 +21,7 @@ def label_view(reading: Reading, label: str, probability: float) -> Picture:
     the text, each head of the last block has a row of its own.
     """
     effects = integrated_gradients(reading)[0].tolist()
-    tables = reading.weights()
+    tables = list(reading.attention())
     is_first = reading.model.config.pooling == "first"
     mixed = rollout([each.cpu() for each in tables])
     read = (mixed[0] if is_first else mixed.mean(0)).tolist()

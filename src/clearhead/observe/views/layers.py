@@ -6,24 +6,35 @@ from torch import Tensor
 
 from clearhead.observe.drawing import Picture, columns, svg
 from clearhead.observe.forced import Forced
-from clearhead.observe.lens import logit_lens
+from clearhead.observe.lens import Lens, gap_lens, logit_lens
 from clearhead.observe.names import name_piece, name_pieces
+from clearhead.observe.reading import Reading
 
-__all__ = ["layers_view"]
+__all__ = ["gap_layers_view", "layers_view"]
 
 Decode = Callable[[Sequence[int]], list[str]]
 
 
 def layers_view(pair: Forced, decode: Decode) -> Picture:
     """What the decoder would write after each of its blocks, at each position."""
-    lens = logit_lens(pair)
-    tokens, p = lens.best()
-    ranks = lens.rank_of(pair.target)
-    words = [[name_piece(piece) for piece in decode(row)] for row in tokens.tolist()]
     title = "Logit lens: what the decoder would write after each block"
+    return _lens_view(logit_lens(pair), pair.target, decode, title)
+
+
+def gap_layers_view(reading: Reading, places: list[int], decode: Decode) -> Picture:
+    """What an encoder would put into each gap after each of its blocks."""
+    lens = gap_lens(reading, places)
+    title = "Logit lens: what the encoder would put into each gap after each block"
+    return _lens_view(lens, lens.best()[0][-1].tolist(), decode, title)
+
+
+def _lens_view(lens: Lens, target: list[int], decode: Decode, title: str) -> Picture:
+    tokens, p = lens.best()
+    ranks = lens.rank_of(target)
+    words = [[name_piece(piece) for piece in decode(row)] for row in tokens.tolist()]
     note = "a cell holds the most probable token; its colour is the probability"
     rows = [f"block {n}" for n in range(len(words))]
-    written = name_pieces(pair.target_tokens)
+    written = name_pieces(decode(target))
     table = [["written", *rows]]
     for t, token in enumerate(written):
         table.append([token, *(f"{words[n][t]} {p[n, t]:.2f}" for n in range(len(rows)))])

@@ -8,14 +8,16 @@ from clearhead.decoding.log import Choice, SearchLog
 from clearhead.observe.drawing import Picture, columns, svg
 from clearhead.observe.names import name_piece
 
-__all__ = ["steps_view"]
+__all__ = ["Option", "options_svg", "steps_view"]
 
 Decode = Callable[[Sequence[int]], list[str]]
 PAGE = 1400
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class Option:
+    """A token that could come, or stand somewhere."""
+
     token: str
     p: float
     """As the model says."""
@@ -58,13 +60,13 @@ def steps_view(log: SearchLog, decode: Decode, text: str, n_shown: int = 4) -> P
         table.append([str(number), written, *others, *[""] * (n_shown - 1 - len(others))])
     return Picture(
         title,
-        _steps_svg(steps, title, note),
+        options_svg(steps, [f"step {n}" for n in range(len(steps))], title, note),
         f"{title}\n{told}\n\n{columns(table, right=(0,))}",
         {"steps": [[asdict(one) for one in some] for some in steps]},
     )
 
 
-def _from_choice(choice: Choice, decode: Decode, n_shown: int) -> list[_Candidate]:
+def _from_choice(choice: Choice, decode: Decode, n_shown: int) -> list[Option]:
     """The candidates with the largest probability before or after the rules."""
     first, last = choice.stages[0], choice.stages[-1]
     order = sorted(first.p, key=lambda token: -max(first.p[token], last.p[token]))[:n_shown]
@@ -74,14 +76,14 @@ def _from_choice(choice: Choice, decode: Decode, n_shown: int) -> list[_Candidat
         ruled_out = next((stage.rule for stage in choice.stages if not stage.p[token]), None)
         (piece,) = decode([token])
         found.append(
-            _Candidate(
+            Option(
                 name_piece(piece), first.p[token], last.p[token], ruled_out, token == choice.token
             )
         )
     return found
 
 
-def _from_nodes(log: SearchLog, decode: Decode, n_shown: int) -> Iterator[list[_Candidate]]:
+def _from_nodes(log: SearchLog, decode: Decode, n_shown: int) -> Iterator[list[Option]]:
     """Along the best answer of a search with beams: what competed with each of its tokens."""
     for node in log.path(log.best[0]) if log.best else []:
         rivals = [n for n in log.nodes if n.parent == node.parent and n.step == node.step]
@@ -89,13 +91,15 @@ def _from_nodes(log: SearchLog, decode: Decode, n_shown: int) -> Iterator[list[_
         shown = best if node in best else [*best[:-1], node]
         names = [name_piece(piece) for piece in decode([n.token for n in shown])]
         yield [
-            _Candidate(name, math.exp(n.log_prob), math.exp(n.log_prob), None, n is node)
+            Option(name, math.exp(n.log_prob), math.exp(n.log_prob), None, n is node)
             for name, n in zip(names, shown, strict=True)
         ]
 
 
-def _steps_svg(steps: Sequence[Sequence[_Candidate]], title: str, note: str) -> str:
-    """A column for each step, as many beside each other as a page is wide; bars below tokens."""
+def options_svg(
+    steps: Sequence[Sequence[Option]], heads: Sequence[str], title: str, note: str
+) -> str:
+    """A column below each heading, as many beside each other as a page is wide; bars show p."""
     labels = [str(one) for some in steps for one in some]
     width = max(110.0, 24 + max((svg.width_of(label, 13) for label in labels), default=60))
     left, top, down = svg.MARGIN, 92, 38
@@ -105,7 +109,7 @@ def _steps_svg(steps: Sequence[Sequence[_Candidate]], title: str, note: str) -> 
     parts = svg.heading(title, note)
     for number, some in enumerate(steps):
         x, begin = left + width * (number % per_row), top + row_height * (number // per_row)
-        parts.append(svg.text(x, begin, f"step {number}", 'font-size="11" fill="#555"'))
+        parts.append(svg.text(x, begin, heads[number], 'font-size="11" fill="#555"'))
         for place, one in enumerate(some):
             y = begin + 24 + down * place
             weight = 'font-weight="700"' if one.written else 'fill="#555"'

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from clearhead.models import Llama
-from clearhead.tasks.generate.corpus import encode_texts
 from clearhead.tasks.generate.ngrams import bits_of_ngrams, bits_of_packing
 from clearhead.tasks.scores import Score
+from clearhead.tasks.text_corpus import encode_texts
 from clearhead.text import AnyTokenizer
 from clearhead.training import smoothed_loss
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from clearhead.decoding import DecodingConfig, Hypothesis, Request, SearchLog, generate, stream
 from clearhead.errors import ConfigError, nearest
+from clearhead.tasks.generate.pieces import Pieces
 from clearhead.tasks.loaded import Loaded
 from clearhead.text.normal import normalise
 from clearhead.text.streaming import TextStream
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     _Base = Loaded[Llama]
 else:
     _Base = Loaded
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Continuation", "Generator"]
 
@@ -67,14 +65,7 @@ class Generator(_Base):
         """
         prompts = [prompt] if isinstance(prompt, str) else list(prompt)
         requests = [self._request(each, settings) for each in prompts]
-        found = generate(
-            self._decoder,
-            requests,
-            bos=self.tokenizer.bos,
-            eos=self.tokenizer.eos,
-            pad=self.tokenizer.pad,
-            device=self.device,
-        )
+        found = self._generate(requests)
         stop = _texts("stop", settings.get("stop"))
         answers = [
             self._answer(each, request, some, stop)
@@ -91,15 +82,7 @@ class Generator(_Base):
         written = "".join(text.push(token) for token in request.source)
         begin = told = len(self.tokenizer.decode(request.source))
         n_held = max(map(len, stops), default=1) - 1
-        tokens = stream(
-            self._decoder,
-            request,
-            bos=self.tokenizer.bos,
-            eos=self.tokenizer.eos,
-            pad=self.tokenizer.pad,
-            device=self.device,
-        )
-        for token in tokens:
+        for token in self._stream(request):
             written += text.push(token)
             place = _first(written[begin:], stops)
             if place is not None:
@@ -111,6 +94,48 @@ class Generator(_Base):
         written += text.finish()
         place = _first(written[begin:], stops)
         yield written[told : None if place is None else begin + place]
+
+    @property
+    def context(self) -> int | None:
+        """How many tokens the model has seen at once in training, if that is known."""
+        plan = self.card.get("plan")
+        known = plan.get("context") if isinstance(plan, dict) else None
+        if isinstance(known, int) and known > 1:
+            return known
+        native = None if self.engine is None else self.engine.native
+        config = self.model.config if native is None else native.config
+        n_positions: int | None = getattr(config, "n_positions", None)
+        return n_positions
+
+    @property
+    def _marks(self) -> dict[str, Any]:
+        """What the decoder has to know of the tokens, and where it computes."""
+        tokenizer = self.tokenizer
+        marks = {"bos": tokenizer.bos, "eos": tokenizer.eos, "pad": tokenizer.pad}
+        return {**marks, "device": self.device}
+
+    def _generate(self, requests: Sequence[Request]) -> list[list[Hypothesis]]:
+        """All answers; what is longer than the context comes in pieces."""
+        texts = [Pieces(request, self.context) for request in requests]
+        while open_ := [text for text in texts if text.answers is None]:
+            pieces = [text.next() for text in open_]
+            for text, piece, found in zip(
+                open_, pieces, generate(self._decoder, pieces, **self._marks), strict=True
+            ):
+                text.take(piece, found)
+        return [text.answers or [] for text in texts]
+
+    def _stream(self, request: Request) -> Iterator[int]:
+        """The tokens of one answer; what is longer than the context comes in pieces."""
+        text = Pieces(request, self.context)
+        while text.answers is None:
+            piece = text.next()
+            tokens = []
+            for token in stream(self._decoder, piece, **self._marks):
+                tokens.append(token)
+                yield token
+            is_cut = len(tokens) >= piece.max_length
+            text.take(piece, [Hypothesis(tokens, [], 0.0, not is_cut)])
 
     def _request(self, prompt: str, settings: dict[str, Any]) -> Request:
         known = {each.name for each in fields(DecodingConfig)}

@@ -5,7 +5,7 @@ from typing import Any
 
 from clearhead.config import Config, LlamaConfig
 from clearhead.errors import ConfigError, nearest
-from clearhead.tasks.plan import Speed, validate_every
+from clearhead.tasks.plan import Speed, fit_steps, validate_every
 from clearhead.text import Kind
 from clearhead.training import TrainingConfig
 
@@ -89,16 +89,8 @@ def make_plan(
         ),
         "model.dropout": f"dropout {dropout} fits so much text",
     }
-    if "training.n_steps" in settings:
-        n_steps = TrainingConfig().override({"n_steps": settings["training.n_steps"]}).n_steps
-    elif speed is not None:
-        reasons["training.precision"] = speed.reason
-        allowed = seconds or USUAL_SECONDS
-        n_possible = max(10, int(allowed / speed.seconds_per_step))
-        if seconds is not None or n_steps > n_possible:
-            n_steps = n_possible
-            asked = "as asked" if seconds is not None else "give --time for more"
-            reasons["time"] = f"{n_steps:,} steps fit into {allowed / 60:g} minutes ({asked})"
+    n_steps, told = fit_steps(n_steps, seconds, USUAL_SECONDS, speed, settings)
+    reasons |= told
     n_vocabulary = 512 if is_small else 8192
     plan = GeneratePlan(
         tokenizer=kind,

@@ -2,27 +2,29 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from clearhead.data.texts import Texts
 from clearhead.data.windows import WindowBatch, Windows
 from clearhead.models import Llama, Model
-from clearhead.tasks.folder import ModelFolder, save_folder
-from clearhead.tasks.generate.corpus import TextCorpus, survey_texts, write_tokens
 from clearhead.tasks.generate.evaluate import guess, score_texts
 from clearhead.tasks.generate.generator import Generator
 from clearhead.tasks.generate.plan import GeneratePlan, TextFacts, make_plan
-from clearhead.tasks.job import BatchesOf, Job, Tell, Wish, carry_out, claim, nothing_left_behind
+from clearhead.tasks.job import BatchesOf, Tell, Wish, carry_out, claim, nothing_left_behind
 from clearhead.tasks.plan import Speed
-from clearhead.tasks.report import write_report
-from clearhead.text import Tokenizer
+from clearhead.tasks.text_corpus import (
+    TextCorpus,
+    beginning_of,
+    learn_vocabulary,
+    survey_texts,
+    write_tokens,
+)
+from clearhead.tasks.text_job import TextJob, keep_text_model
 from clearhead.training import smoothed_loss
 from clearhead.training.device import Device
 
@@ -56,44 +58,16 @@ def train_generator(
     model = cast(Llama, result.model)
     found = guess(model, job.tokenizer, corpus.test, result.plan.context)
     scores = score_texts(found, corpus.train, corpus.test)
-    card = {
-        "task": "generate",
-        "n_parameters": model.n_parameters,
-        "data": {**corpus.report.to_dict(), "fingerprint": corpus.fingerprint},
-        "held_out": {
-            "validation": sum(map(len, corpus.validation)),
-            "test": sum(map(len, corpus.test)),
-            "unit": "characters",
-        },
-        "plan": result.plan.to_dict(),
-        "forecast": asdict(result.forecast),
-        "training": asdict(result.outcome),
-        "scores": [asdict(each) for each in scores],
-    }
-    save_folder(to, ModelFolder(model, job.tokenizer, card))
-    generator = Generator(model, job.tokenizer, card)
-    report = to / "report.html"
-    write_report(report, card, result.journal, [])
-    facts = {"scores": scores, "outcome": result.outcome, "folder": to, "report": report}
-    tell("scores", facts)
-    return generator
+    card = keep_text_model("generate", job, result, scores, to, tell)
+    return Generator(model, job.tokenizer, card)
 
 
-class _Continuing(Job[GeneratePlan, WindowBatch]):
+class _Continuing(TextJob[GeneratePlan, WindowBatch]):
     """What is to be known of a run on texts."""
 
-    unit = "texts"
-
     def __init__(self, corpus: TextCorpus) -> None:
-        self.corpus, self.n_examples = corpus, len(corpus.train)
-        self.tokenizer: Tokenizer
-        self.tokens: NDArray[np.integer]
+        super().__init__(corpus)
         self.facts = TextFacts(corpus.n_characters)
-
-    @property
-    def fingerprint(self) -> str:
-        """Of all texts, and of what is held out."""
-        return self.corpus.fingerprint
 
     def read_plan(self, data: dict[str, Any]) -> GeneratePlan:
         """Refuses what a plan does not have."""
@@ -108,7 +82,11 @@ class _Continuing(Job[GeneratePlan, WindowBatch]):
 
     def prepare(self, plan: GeneratePlan, folder: Path, tell: Tell) -> None:
         """The vocabulary, and all tokens in one row on disk."""
-        self.tokenizer, self.tokens = write_tokens(self.corpus, plan, folder, tell)
+        self.tokenizer, self.tokens = write_tokens(
+            self.corpus,
+            folder,
+            lambda: learn_vocabulary(self.corpus, plan.tokenizer, plan.n_vocabulary, tell),
+        )
         self.facts = replace(self.facts, n_tokens=self.tokenizer.n_tokens)
 
     def batches(self, plan: GeneratePlan) -> BatchesOf[WindowBatch]:
@@ -139,9 +117,8 @@ class _Continuing(Job[GeneratePlan, WindowBatch]):
     def validate(self, model: Model, plan: GeneratePlan) -> dict[str, Any]:
         """Bits per byte of the validation texts, and three continuations to look at."""
         start = time.perf_counter()
-        found = guess(
-            cast(Llama, model), self.tokenizer, _some(self.corpus.validation), plan.context
-        )
+        texts = beginning_of(self.corpus.validation, N_VALIDATED)
+        found = guess(cast(Llama, model), self.tokenizer, texts, plan.context)
         return {
             "score": -found.bits_per_byte,
             "measure": "bits per byte",
@@ -170,14 +147,3 @@ class _Continuing(Job[GeneratePlan, WindowBatch]):
             }
             for place, prompt, answer in zip(places, prompts, answers, strict=True)
         ]
-
-
-def _some(texts: tuple[str, ...]) -> list[str]:
-    """The first texts, as much as is followed in training."""
-    kept, n = [], 0
-    for text in texts:
-        kept.append(text[: N_VALIDATED - n])
-        n += len(kept[-1])
-        if n >= N_VALIDATED:
-            break
-    return kept

@@ -1,6 +1,6 @@
 """From texts to tokens on disk: what is held out, the vocabulary, one long row of tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -11,11 +11,17 @@ from numpy.typing import NDArray
 from clearhead.data.holdout import shares_for, side_of
 from clearhead.data.texts import Document, TextReport, Texts
 from clearhead.errors import InputError
-from clearhead.tasks.generate.plan import GeneratePlan
 from clearhead.tasks.job import Tell
-from clearhead.text import AnyTokenizer, Tokenizer
+from clearhead.text import AnyTokenizer, ForeignTokenizer, Kind, Tokenizer, load_tokenizer
 
-__all__ = ["TextCorpus", "encode_texts", "survey_texts", "write_tokens"]
+__all__ = [
+    "TextCorpus",
+    "beginning_of",
+    "encode_texts",
+    "learn_vocabulary",
+    "survey_texts",
+    "write_tokens",
+]
 
 N_MANY = 50
 """From so many files on, whole files are held out; of fewer, the ends of each."""
@@ -90,33 +96,61 @@ def _hold_out(documents: Sequence[Document], wanted: Sequence[str]) -> dict[str,
     return sides
 
 
+def learn_vocabulary(
+    corpus: TextCorpus, kind: Kind, n_tokens: int, tell: Tell, *, has_mask: bool = False
+) -> Tokenizer:
+    """A vocabulary of the training texts; characters are all taken."""
+    tell("tokenizer", {"n_pairs": len(corpus.train), "n_tokens": n_tokens, "unit": "texts"})
+    lines = (line for text in corpus.train for line in _pieces(text))
+    wanted = None if kind == "char" else n_tokens
+    return Tokenizer.train(lines, kind, wanted, has_mask=has_mask)
+
+
 def write_tokens(
-    corpus: TextCorpus, plan: GeneratePlan, folder: Path, tell: Tell
-) -> tuple[Tokenizer, NDArray[np.integer]]:
-    """Learn the vocabulary and write all tokens in one row, unless that is done already."""
+    corpus: TextCorpus, folder: Path, make: Callable[[], AnyTokenizer]
+) -> tuple[AnyTokenizer, NDArray[np.integer]]:
+    """Make the tokenizer and write all tokens in one row, unless that is done already."""
     tokenizer_path, tokens_path = folder / "tokenizer.json", folder / "tokens" / "train.npy"
     if not tokens_path.exists():
-        n_examples = len(corpus.train)
-        tell("tokenizer", {"n_pairs": n_examples, "n_tokens": plan.n_vocabulary, "unit": "texts"})
-        lines = (line for text in corpus.train for line in _pieces(text))
-        n_tokens = None if plan.tokenizer == "char" else plan.n_vocabulary
-        tokenizer = Tokenizer.train(lines, plan.tokenizer, n_tokens)
+        tokenizer = make()
         tokenizer.save(tokenizer_path)
         tokens_path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = tokens_path.with_suffix(".part.npy")
         np.save(unfinished, encode_texts(tokenizer, corpus.train))
         unfinished.replace(tokens_path)
-    return Tokenizer.load(tokenizer_path), np.load(tokens_path, mmap_mode="r")
+    return load_tokenizer(tokenizer_path), np.load(tokens_path, mmap_mode="r")
 
 
 def encode_texts(tokenizer: AnyTokenizer, texts: Sequence[str]) -> NDArray[np.integer]:
     """All texts in one row, each with its end."""
+    end = _end_of(tokenizer)
     kind = np.uint16 if tokenizer.n_tokens <= 1 << 16 else np.uint32
     rows: list[NDArray[np.integer]] = []
     for text in texts:
         rows += [np.array(row, dtype=kind) for row in tokenizer.encode_batch(list(_pieces(text)))]
-        rows.append(np.array([tokenizer.eos], dtype=kind))
+        rows.append(np.array([end], dtype=kind))
     return np.concatenate(rows)
+
+
+def _end_of(tokenizer: AnyTokenizer) -> int:
+    """What stands between texts; BERT has no end of a text, and separates them."""
+    if isinstance(tokenizer, ForeignTokenizer) and "eos" not in tokenizer.specials:
+        return tokenizer.special("sep")
+    return tokenizer.eos
+
+
+def beginning_of(texts: Sequence[str], n_characters: int) -> list[str]:
+    """The first texts, together no longer than this.
+
+    >>> beginning_of(["abc", "def", "ghi"], 5)
+    ['abc', 'de']
+    """
+    kept: list[str] = []
+    for text in texts:
+        if n_characters > 0:
+            kept.append(text[:n_characters])
+        n_characters -= len(text)
+    return kept
 
 
 def _pieces(text: str) -> Iterator[str]:
