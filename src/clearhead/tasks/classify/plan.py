@@ -147,7 +147,6 @@ def _from_random(
         is_lower_cased=True,
         context=context,
         n_batch_tokens=1024,
-        word_dropout=0.1,
         model=BertConfig(
             n_tokens=facts.n_tokens or MOST_WORDS,
             n_positions=context,

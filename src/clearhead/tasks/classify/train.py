@@ -33,7 +33,7 @@ __all__ = ["train_classifier"]
 N_VALIDATED = 2000
 """Validation texts that are followed in training."""
 N_SAMPLES = 3
-QUIET = 0.05
+QUIET = 0.01
 """How large the vectors of words are at the start, beside the usual.
 
 A norm follows them, which makes the random vector of a word that was seen once as large as that of
