@@ -61,7 +61,7 @@ def _experts(data: Path, quick: bool) -> list[Figure]:
         Figure("a step with experts, of a dense one", 1 / ratio, "×", 1.6, spread, is_limit=True),
         Figure(
             "the busiest expert, of an even share",
-            _busiest(found[1], text),
+            busiest,
             "×",
             2.0,
             is_limit=True,
