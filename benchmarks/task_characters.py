@@ -24,14 +24,14 @@ from torch.nn import functional as F
 from clearhead.data.texts import Texts
 from clearhead.tasks.generate.train import train_generator
 
-__all__ = ["FIGURES"]
+__all__ = ["CONTEXT", "FIGURES", "N_ROWS", "N_STEPS", "plays"]
 
 CONTEXT, N_ROWS, N_STEPS = 64, 12, 2000
 N_EVALUATED = 200
 
 
 @contextmanager
-def _plays(data: Path) -> Iterator[Path]:
+def plays(data: Path) -> Iterator[Path]:
     """A folder with the two parts of the text."""
     text = (data / "tinyshakespeare" / "input.txt").read_text(encoding="utf-8")
     cut = int(0.9 * len(text))
@@ -58,7 +58,7 @@ def _train(folder: Path, **options: Any) -> tuple[float, float, int]:
 
 
 def _default(data: Path, quick: bool) -> list[Figure]:
-    with _plays(data) as folder:
+    with plays(data) as folder:
         loss, seconds, n_parameters = _train(folder, seconds=108 if quick else None)
     return [
         Figure("nats per character", loss, "", 1.60, is_limit=True),
@@ -68,7 +68,7 @@ def _default(data: Path, quick: bool) -> list[Figure]:
 
 
 def _characters(data: Path, quick: bool) -> list[Figure]:
-    with _plays(data) as folder:
+    with plays(data) as folder:
         return _beside_a_plain_loop(folder, quick)
 
 

@@ -16,6 +16,7 @@ MODULES = {
     "characters": "task_characters",
     "code": "task_code",
     "default": "task_characters",
+    "experts": "task_experts",
     "fashion": "task_images",
     "fill": "task_fill",
     "scitldr": "task_summarise",

@@ -28,6 +28,9 @@ LABELS = {
     "n_vocabulary": ("vocabulary", "{} tokens"),
     "n_batch_tokens": ("batch", "{} tokens at most"),
     "context": ("seen at once", "{} tokens"),
+    "n_experts": ("experts", "{}"),
+    "n_chosen": ("a token visits", "{} of them"),
+    "balance": ("even use of experts", "counts {}"),
     "max_source": ("read of a text", "{} tokens at most"),
     "hidden": ("hidden tokens", "{} of all"),
     "has_whole_words": ("whole words hidden", "{}"),
@@ -94,7 +97,12 @@ GROUPS = {
         "changes.mirrors",
         "changes.erase",
     ),
-    "model": tuple(key for key in LABELS if key.startswith("model.")),
+    "model": (
+        *(key for key in LABELS if key.startswith("model.")),
+        "n_experts",
+        "n_chosen",
+        "balance",
+    ),
     "training": (
         "smoothing",
         "is_body_trained",

@@ -147,6 +147,27 @@ def test_from_the_command_line(trained: tuple[Generator, Path, list[str]]) -> No
     assert "<h1><span>Continuing texts</span>" in (folder / "report.html").read_text()
 
 
+def test_experts_learn_the_same_toy(tmp_path: Path) -> None:
+    (tmp_path / "counting.txt").write_text(LINE * 500)
+    settings = {**SETTINGS, "n_experts": 4, "training.n_steps": 100}
+    generator = train_generator(
+        Texts([tmp_path / "counting.txt"]), tmp_path / "model", settings=settings
+    )
+    model: Any = generator.model
+    config = model.config
+    assert (type(config).__name__, config.n_experts, config.d_ff) == ("MixtralConfig", 4, 32)
+    assert generator("one two", temperature=0.0, max_length=11).text == " three four"
+    again = Generator.load(tmp_path / "model")
+    assert again("one two", temperature=0.0, max_length=11).text == " three four"
+    with torch.no_grad():
+        tokens = torch.tensor([generator.tokenizer.encode(LINE)])
+        _, uneven = model.read_with_balance(tokens)
+    assert float(uneven) < 1.5
+    for wrong in ({"n_experts": 0}, {"n_experts": 2, "n_chosen": 3}, {"balance": -1}):
+        with pytest.raises(ConfigError):
+            make_plan(TextFacts(1_000_000), settings=wrong)
+
+
 def test_a_text_goes_on_beyond_the_context(trained: tuple[Generator, Path, list[str]]) -> None:
     """The toy is periodic: the text stays right however long it is."""
     generator, folder, _ = trained

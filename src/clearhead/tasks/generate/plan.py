@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from clearhead.config import Config, LlamaConfig
+from clearhead.config import Config, LlamaConfig, MixtralConfig
 from clearhead.errors import ConfigError, nearest
 from clearhead.tasks.plan import Speed, fit_steps, validate_every
 from clearhead.text import Kind
@@ -34,6 +34,12 @@ class GeneratePlan(Config):
     context: int
     """How many tokens the model sees at once in training."""
     n_batch_tokens: int
+    n_experts: int = 1
+    """Above 1, each block has so many feed-forward networks, of which a token visits some."""
+    n_chosen: int = 2
+    """How many experts a token visits; each has that part of `model.d_ff`."""
+    balance: float = 0.01
+    """How much an even use of the experts counts (Fedus et al. 2022, §2.2)."""
     model: LlamaConfig
     training: TrainingConfig = field(default_factory=TrainingConfig)
 
@@ -43,6 +49,20 @@ class GeneratePlan(Config):
         for name in ("n_vocabulary", "context", "n_batch_tokens"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
+        if self.balance < 0:
+            raise ConfigError(f"balance={self.balance} must be at least 0")
+        if self.n_experts < 1:
+            raise ConfigError(f"n_experts={self.n_experts} must be at least 1")
+        assert self.decoder  # making it refuses experts that do not fit
+
+    @property
+    def decoder(self) -> LlamaConfig:
+        """What is built: the model, or the same with experts, where a token costs as much."""
+        if self.n_experts == 1:
+            return self.model
+        parts = {"n_experts": self.n_experts, "n_chosen": self.n_chosen}
+        width = max(1, self.model.d_ff // max(1, self.n_chosen))
+        return MixtralConfig.from_dict({**self.model.to_dict(), "d_ff": width, **parts})
 
     @property
     def n_rows(self) -> int:

@@ -9,9 +9,10 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from clearhead.config import MixtralConfig
 from clearhead.data.texts import Texts
 from clearhead.data.windows import WindowBatch, Windows
-from clearhead.models import Llama, Model
+from clearhead.models import Llama, Mixtral, Model
 from clearhead.tasks.generate.evaluate import guess, score_texts
 from clearhead.tasks.generate.generator import Generator
 from clearhead.tasks.generate.plan import GeneratePlan, TextFacts, make_plan
@@ -95,9 +96,10 @@ class _Continuing(TextJob[GeneratePlan, WindowBatch]):
         self.facts = replace(self.facts, n_batches=found.n_batches(0))
         return found
 
-    def build(self, plan: GeneratePlan) -> Llama:
+    def build(self, plan: GeneratePlan) -> Llama | Mixtral:
         """A decoder by itself."""
-        return Llama(plan.model)
+        config = plan.decoder
+        return Mixtral(config) if isinstance(config, MixtralConfig) else Llama(config)
 
     def loss(
         self, model: Model, plan: GeneratePlan
@@ -108,9 +110,13 @@ class _Continuing(TextJob[GeneratePlan, WindowBatch]):
         def loss(batch: WindowBatch) -> tuple[Tensor, Tensor, int]:
             batch = batch.to(device)
             is_token = torch.ones_like(batch.targets, dtype=torch.bool)
-            x = llama.read(batch.inputs)
-            both = smoothed_loss(x, llama.output.weight, batch.targets, is_token)
-            return *both, batch.n_tokens
+            uneven: Tensor | float = 0.0
+            if isinstance(model, Mixtral):
+                x, uneven = model.read_with_balance(batch.inputs)
+            else:
+                x = llama.read(batch.inputs)
+            smoothed, plain = smoothed_loss(x, llama.output.weight, batch.targets, is_token)
+            return smoothed + plan.balance * batch.n_tokens * uneven, plain, batch.n_tokens
 
         return loss
 
