@@ -89,7 +89,7 @@ def test_the_first_heads_look_at_neighbours() -> None:
     before = model.get_parameter("encoder.blocks.1.self_attention.w_qkv").clone()
     look_around(model)
     tokens = torch.randint(5, 50, (40,)).tolist()
-    weights = Reading(model, tokens, lambda some: [str(each) for each in some]).attention()
+    weights = Reading(model, tokens, [str(token) for token in tokens]).attention()
     for head, offset in enumerate((-1, 1, -2, 2)):
         means = [float(weights[0, head].diagonal(n).mean()) for n in range(-6, 7)]
         assert max(means) == means[offset + 6] > 0.4
