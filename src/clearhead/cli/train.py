@@ -43,11 +43,11 @@ def show_training(
     verbs = verbs_of(task := task or which_task(files, columns))
     if size is not None and size not in verbs.sizes():
         raise ConfigError(f"no size {size!r} for the task {task}: {nearest(size, verbs.sizes())}")
+    data = verbs.open_data(files, columns)
     if start is not None and not verbs.takes_model:
         raise InputError(
             f"--from {start}: the task {task} begins with random weights; leave it out"
         )
-    data = verbs.open_data(files, columns)
     held_out = [verbs.open_data(each, columns) if each else None for each in (validation, test)]
     more = {} if start is None else {"start": start}
 

@@ -30,7 +30,7 @@ from clearhead.training import Interrupted
 
 SETTINGS: dict[str, Any] = {
     "model.n_layers": 1, "model.d_model": 32, "model.d_ff": 64, "model.n_heads": 2,
-    "model.dropout": 0.1, "n_batch_tokens": 512, "training.n_steps": 100,
+    "model.dropout": 0.1, "n_batch_tokens": 512, "training.n_steps": 150,
     "training.validate_every": 50, "training.lr": 0.01,
 }  # fmt: skip
 GOOD, BAD = ("fine", "charming", "lovely", "warm"), ("dull", "slow", "awful", "cold")
