@@ -176,5 +176,7 @@ def test_wrong_rows_are_refused() -> None:
         model.step(torch.tensor([[1]]), model.start(torch.tensor([[1], [2]])))
 
 
-def test_the_engine_says_that_it_does_not_know_it() -> None:
-    assert why_not(CONFIG) == "the engine does not know models of kind gpt"
+def test_the_engine_knows_it_if_it_can_be_tried() -> None:
+    assert why_not(replace(CONFIG, n_positions=32)) is None
+    few = why_not(replace(CONFIG, n_positions=31))
+    assert few == "the engine tries texts of 32 tokens, and the model has fewer positions"

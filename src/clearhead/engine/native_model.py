@@ -81,7 +81,8 @@ class NativeModel:
         """Make vectors for so many positions, and for some more, if there are fewer."""
         if n_positions <= self.n_positions:
             return
-        table = positions_of(self.config, n_positions, self._learned)
+        n_more = 0 if self._learned is not None else n_positions // 2
+        table = positions_of(self.config, n_positions + n_more, self._learned)
         with self.lock:
             self.library.ch_model_positions(self.handle, table.ctypes.data, len(table))
             self.n_positions = len(table)

@@ -11,14 +11,13 @@ __all__ = ["positions_of", "sinusoids", "turns"]
 
 
 def positions_of(
-    config: AnyConfig, n_needed: int, learned: NDArray[np.float32] | None = None
+    config: AnyConfig, n_positions: int, learned: NDArray[np.float32] | None = None
 ) -> NDArray[np.float32]:
-    """What the first positions have: a vector to add, or their turns; some more than needed."""
-    n_positions = n_needed + n_needed // 2
+    """What the first positions have: a vector to add, or their turns; all that were learned."""
     if isinstance(config, GPTConfig):
-        if n_needed > config.n_positions:
+        if n_positions > config.n_positions:
             raise InputError(
-                f"a text of {n_needed} tokens is longer than the {config.n_positions} positions "
+                f"a text of {n_positions} tokens is longer than the {config.n_positions} positions "
                 "that this model has learned; shorten it, or write less"
             )
         if learned is None or learned.shape != (config.n_positions, config.d_model):
