@@ -13,6 +13,8 @@ __all__ = ["SIZES", "FillFacts", "FillPlan", "make_plan", "smaller_size", "usual
 
 USUAL_SECONDS = 18 * 60
 """How long a run may take when nobody says otherwise."""
+FEW_CHARACTERS = 500_000
+"""So few are soon known by heart."""
 CONTEXT = 128
 N_AROUND = 2
 """Tokens before and after each window."""
@@ -97,22 +99,26 @@ def make_plan(
     settings: dict[str, Any] | None = None,
 ) -> tuple[FillPlan, tuple[str, ...]]:
     """Choose everything from what is known so far, and say why; `settings` override."""
-    asked = settings = settings or {}
+    settings = settings or {}
     usual = usual_size(facts.n_characters)
     size = size or usual
     if size not in SIZES:
         raise ConfigError(f"no size {size!r}: {nearest(size, SIZES)}")
     n_vocabulary = _vocabulary(facts.n_characters)
     if facts.start is None:
-        model = BertConfig(n_tokens=facts.n_tokens or n_vocabulary, **SIZES[size])
-        settings = {"model.n_positions": settings.get("context", CONTEXT), **settings}
+        # Gaps are others each time: only short texts are learned by heart, and dropout slows down.
+        dropout = 0.1 if facts.n_characters < FEW_CHARACTERS else 0.0
+        both: dict[str, Any] = {"dropout": dropout, "attention_dropout": dropout}
+        model = BertConfig(n_tokens=facts.n_tokens or n_vocabulary, **SIZES[size], **both)
+        changes = {"model.n_positions": settings.get("context", CONTEXT)}
         reasons = {
             "model": f"{facts.n_characters:,} characters can fill a model of size {usual}"
             + (f"; it is {size}, as asked or for the time" if size != usual else ""),
+            "model.dropout": f"dropout {dropout} fits so much text",
             "n_vocabulary": "pieces of words are tokens; a rare one is never learned",
         }
     else:
-        model = facts.start
+        model, changes = facts.start, {}
         n_vocabulary = model.n_tokens
         reasons = {"model": "size and vocabulary are those of the model it begins with"}
     n_steps, told = fit_steps(
@@ -133,8 +139,8 @@ def make_plan(
         ),
     )
     reasons |= told
-    kept = (text for key, text in reasons.items() if not any(s.startswith(key) for s in asked))
-    return plan.override(settings), tuple(kept)
+    kept = (text for key, text in reasons.items() if not any(s.startswith(key) for s in settings))
+    return plan.override(changes | settings), tuple(kept)
 
 
 def usual_size(n_characters: int) -> str:
