@@ -207,6 +207,12 @@ def _sections(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
+def test_no_place_waits_for_its_text(path: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", _read(path), flags=re.MULTILINE | re.DOTALL)
+    refuse(re.findall(r"^[A-Z]+(?:_[A-Z]+)*$", text, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
 def test_named_paths_exist(path: Path) -> None:
     named = re.findall(r"`((?:src|tests|docs)/[\w./-]*)`", _read(path))
     refuse([name for name in named if not (ROOT / name).exists()])

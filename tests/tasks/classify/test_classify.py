@@ -347,7 +347,7 @@ def test_the_plan_follows_the_data() -> None:
     plan, reasons = make_plan(LabelFacts(5000, 6, 270_000, 120))
     assert plan.model.n_labels == 6
     assert plan.context == plan.model.n_positions == 64
-    assert any("longer than 64 tokens" in reason for reason in reasons)
+    assert any("at most 64 tokens" in reason for reason in reasons)
     longer, _ = make_plan(LabelFacts(1500, 2, 2_000_000, 5000), settings={"context": "200"})
     assert longer.model.n_positions == longer.context == 200
     with pytest.raises(ConfigError, match="no size 'huge'"):

@@ -164,7 +164,7 @@ def _from_random(
         "model": f"{facts.n_texts:,} texts can fill a model of size {usual}",
         "tokenizer": "whole words are tokens: a label hangs on words more than on their pieces",
         "model.dropout": f"dropout {dropout} fits so many texts",
-        "context": f"of a hundred texts, about one is longer than {context} tokens",
+        "context": f"nearly all texts have at most {context} tokens",
     }
     return plan, n_epochs, reasons
 
@@ -211,7 +211,7 @@ def _from_given(
             else "only the scores of the labels are learned, which takes larger steps"
         ),
         "model.pooling": "the mean of all vectors stands for a text, as in models of sentences",
-        "context": f"of a hundred texts, about one is longer than {context} tokens",
+        "context": f"nearly all texts have at most {context} tokens",
     }
     return plan, n_epochs, reasons
 
