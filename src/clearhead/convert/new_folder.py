@@ -1,4 +1,4 @@
-"""Folders that are written whole or not at all."""
+"""Folders and files that are written whole or not at all."""
 
 import shutil
 import tempfile
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clearhead.errors import InputError
 
-__all__ = ["check_new", "new_folder"]
+__all__ = ["check_new", "check_new_file", "new_file", "new_folder"]
 
 
 @contextmanager
@@ -33,9 +33,33 @@ def new_folder(folder: Path) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
 
 
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """The same for a file, which must not be there."""
+    check_new_file(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from None
+    try:
+        yield folder / path.name
+        (folder / path.name).replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def check_new(folder: Path) -> None:
     """Refuse a place that holds something."""
     if folder.is_dir() and any(folder.iterdir()):
         raise InputError(f"{folder} holds something already: name a folder that is new or empty")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name a folder that is new or empty")
+
+
+def check_new_file(path: Path) -> None:
+    """Refuse a name that is taken."""
+    if path.exists():
+        raise InputError(f"{path} is there already: name a file that is new")
