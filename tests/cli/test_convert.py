@@ -12,8 +12,10 @@ from transformers import AutoModelForCausalLM
 from clearhead.cli.main import main
 from clearhead.errors import InputError
 from clearhead.tasks import Translator
-from clearhead.tasks.folder import load_folder, open_folder
+from clearhead.tasks.folder import ModelFolder, load_folder, open_folder, save_folder
+from clearhead.text import Tokenizer
 from tests.cli.tiny_folder import write_folder as write_translator
+from tests.convert.gguf_models import llama, ours
 from tests.convert.their_folders import WORDS, write_llama
 
 ctranslate2 = pytest.importorskip("ctranslate2")
@@ -71,6 +73,31 @@ def test_a_translator_for_ctranslate2(tmp_path: Path) -> None:
     assert theirs.translate_batch([["<eos>"]], max_decoding_length=3)
 
 
+def test_a_file_for_llama_cpp(tmp_path: Path) -> None:
+    gguf = pytest.importorskip("gguf")
+    tokenizer = ours("char")
+    model = llama(tokenizer.n_tokens, {})
+    card = {"task": "generate", "plan": {"context": 96}}
+    save_folder(tmp_path / "ours", ModelFolder(model, tokenizer, card))
+    to = tmp_path / "new" / "model.gguf"
+    result = convert(tmp_path / "ours", to, "--to-format", "gguf")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[1:] == [f"wrote {to}: float32 for llama.cpp"]
+    assert [path.name for path in to.parent.iterdir()] == ["model.gguf"]
+    settings = gguf.GGUFReader(to).fields
+    assert settings["llama.context_length"].contents() == 96
+
+
+def test_notes_of_a_file_for_llama_cpp(tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
+    tokenizer = Tokenizer.train(["a\n\n\n\nb\n\n\n\nb a"], "bpe", 300)
+    model = llama(tokenizer.n_tokens, {})
+    save_folder(tmp_path / "ours", ModelFolder(model, tokenizer, {"task": "generate"}))
+    result = convert(tmp_path / "ours", tmp_path / "model.gguf", "--to-format", "gguf")
+    assert result.exit_code == 0, result.output
+    assert "note: this vocabulary joins runs of spaces or line breaks" in result.stdout
+
+
 def test_a_translator_opens_no_llama(tmp_path: Path) -> None:
     write_llama(tmp_path / "in")
     convert(tmp_path / "in", tmp_path / "ours")
@@ -94,6 +121,7 @@ def test_mistakes_are_told_and_leave_nothing(tmp_path: Path) -> None:
     write_llama(tmp_path / "bare")
     for path in (tmp_path / "bare").glob("tokenizer*"):
         path.unlink()
+    (tmp_path / "old.gguf").write_bytes(b"mine")
     before = sorted(path.name for path in tmp_path.iterdir())
     for source, to, more, message in (
         ("none", "to", [], "there is nothing of that name"),
@@ -104,7 +132,10 @@ def test_mistakes_are_told_and_leave_nothing(tmp_path: Path) -> None:
         ("in", "ours/card.json", [], "is a file"),
         ("ours", "to", ["--to-format", "clearhead"], "is a model folder already"),
         ("ours", "to", [], "no family of Hugging Face"),
-        ("in", "to", ["--to-format", "gguf"], "GGUF"),
+        ("in", "to", ["--to-format", "gguf"], "name one such as"),
+        ("in", "old.gguf", ["--to-format", "gguf"], "is there already"),
+        ("in", "to.gguf", ["--to-format", "gguf"], "the kind WordLevel has no form in GGUF"),
+        ("ours", "to.gguf", ["--to-format", "gguf"], "a Transformer cannot be written as GGUF"),
         ("bare", "to", [], "has no tokenizer"),
     ):
         result = convert(tmp_path / source, tmp_path / to, *more)

@@ -78,6 +78,7 @@ NOT_RUN = {
             "convert TinyLlama llama",
             "convert llama copy",
             "convert llama fast --to-format ctranslate2",
+            "convert llama model.gguf --to-format gguf",
         )
     },
     ".venv/bin/python benchmarks/layers.py --quick": "takes a minute, and measures this machine",

@@ -11,10 +11,11 @@ from clearhead.config import Config, ViTConfig, is_encoder_decoder, n_tokens_of
 from clearhead.config.base import read_json
 from clearhead.convert.hugging_face import read_folder, write_folder
 from clearhead.convert.llama2c import Llama2cTokenizer, read_llama2c
-from clearhead.convert.new_folder import check_new, new_folder
+from clearhead.convert.new_folder import check_new, check_new_file, new_file, new_folder
 from clearhead.convert.to_ctranslate2 import save_for_ctranslate2
+from clearhead.convert.to_gguf import save_as_gguf
 from clearhead.errors import InputError
-from clearhead.models import GPT, Llama, Model, Transformer
+from clearhead.models import GPT, Llama, Mixtral, Model, Transformer
 from clearhead.tasks.folder import ModelFolder, load_folder, save_folder
 from clearhead.tasks.images.reading import Reading
 from clearhead.text import AnyTokenizer
@@ -31,11 +32,13 @@ class _Given:
     family: str
     is_ours: bool
     notes: tuple[str, ...] = ()
+    n_positions: int | None = None
+    """How long its texts were in training, if that is known."""
 
 
 def show_conversion(source: Path, to: Path, to_format: str | None = None) -> None:
     """Read a model in one format, write it in another, and say what was read and written."""
-    check_new(to)  # before a large model is read
+    _check_target(to, to_format)  # before a large model is read
     given = _read(source)
     wanted = to_format or ("transformers" if given.is_ours else "clearhead")
     n_tokens = f", {given.tokenizer.n_tokens:,} tokens" if given.tokenizer else ""
@@ -46,23 +49,36 @@ def show_conversion(source: Path, to: Path, to_format: str | None = None) -> Non
     click.echo(f"wrote {to}: {written}")
 
 
+def _check_target(to: Path, to_format: str | None) -> None:
+    """All formats are folders but one."""
+    if to_format != "gguf":
+        check_new(to)
+    elif to.suffix != ".gguf" or to.is_dir():
+        raise InputError(f"{to}: GGUF is a single file, so name one such as {to / 'model.gguf'}")
+    else:
+        check_new_file(to)
+
+
 def _read(source: Path) -> _Given:
     if source.is_file():
         return _read_file(source)
     if not source.is_dir():
         raise InputError(f"{source} is neither a folder nor a file: there is nothing of that name")
     path = source / "config.json"
-    if path.is_file() and "model_type" in read_json(path):
+    if path.is_file() and "model_type" in (theirs := read_json(path)):
         found = read_folder(source)
         name = f"{found.family.architecture_of(found.config)} of Hugging Face"
-        return _Given(found.model, found.tokenizer, name, False, found.notes)
+        n_positions = theirs.get("max_position_embeddings")
+        return _Given(found.model, found.tokenizer, name, False, found.notes, n_positions)
     if path.is_file() and not (source / "card.json").is_file():
         raise InputError(
             f"{path} has neither a model_type, as folders of Hugging Face have, nor a card.json "
             "beside it, as model folders have"
         )
     ours = load_folder(source)
-    return _Given(ours.model, ours.tokenizer, f"{type(ours.model).__name__} of Clearhead", True)
+    name, plan = f"{type(ours.model).__name__} of Clearhead", ours.card.get("plan")
+    n_positions = plan.get("context") if isinstance(plan, dict) else None
+    return _Given(ours.model, ours.tokenizer, name, True, n_positions=n_positions)
 
 
 def _read_file(source: Path) -> _Given:
@@ -136,10 +152,16 @@ def _write_ctranslate2(given: _Given, source: Path, to: Path) -> str:
 
 
 def _write_gguf(given: _Given, source: Path, to: Path) -> str:
-    raise InputError(
-        "GGUF files cannot be written yet: take --to-format transformers, from which llama.cpp "
-        "makes them"
-    )
+    model, tokenizer = given.model, _needed(given, source)
+    if not isinstance(model, Llama | Mixtral):
+        raise InputError(
+            f"a {type(model).__name__} cannot be written as GGUF yet: a Llama and a Mixtral can"
+        )
+    with new_file(to) as part:
+        notes = save_as_gguf(model, tokenizer, part, n_positions=given.n_positions)
+    for note in notes:
+        click.echo(f"note: {note}")
+    return "float32 for llama.cpp"
 
 
 def _needed(given: _Given, source: Path) -> AnyTokenizer:

@@ -349,8 +349,9 @@ def convert(source: Path, to: Path, to_format: str | None) -> None:
     """Bring a model in from another library, or out to one.
 
     FROM is a folder of Hugging Face with safetensors, or a model folder. TO is a new folder: a
-    model folder, or one that transformers or CTranslate2 opens. The tokenizer travels with the
-    weights and gives the same tokens.
+    model folder, or one that transformers or CTranslate2 opens; for gguf it is a new file, such as
+    model.gguf, which llama.cpp opens. The tokenizer travels with the weights and gives the same
+    tokens.
     """
     from clearhead.cli.convert import show_conversion
 
