@@ -71,6 +71,7 @@ LABELS = {
     "training.warm_up": ("warm-up", "{} steps"),
     "training.schedule": ("then it falls", "{}"),
     "training.clip": ("gradient norm", "{} at most"),
+    "training.optimizer": ("optimizer", "{}"),
     "training.weight_decay": ("weight decay", "{}"),
     "training.n_accumulated": ("batches in a step", "{}"),
     "training.average": ("averaging of weights", "{}"),

@@ -263,7 +263,7 @@ def _measured_plan(
         batches = job.batches(plan)
         model = _build(job, plan, device)
         tell("probe", {"name": f"{model.n_parameters:,} parameters"})
-        speed = probe(model, job.loss(model, plan), batches.some(N_PROBED))
+        speed = probe(model, job.loss(model, plan), batches.some(N_PROBED), plan.training.optimizer)
         plan, reasons = job.plan(wish, speed)
         smaller = job.smaller(plan, wish)
         if smaller is None:

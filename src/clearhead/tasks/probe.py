@@ -10,6 +10,7 @@ from torch import Tensor
 
 from clearhead.models import Model
 from clearhead.tasks.plan import Speed
+from clearhead.training.optimizer import Optimizer, OptimizerKind
 
 __all__ = ["peak_bytes", "probe"]
 
@@ -18,15 +19,19 @@ LossOf = Callable[[B], tuple[Tensor, Tensor, int]]
 
 VALIDATION_SHARE = 1.08
 """Validations and checkpoints take some of the time, too."""
+RATE = 1e-4
+"""Steps are small: what is learned here is thrown away."""
 
 
-def probe(model: Model, loss: LossOf[B], batches: Sequence[B]) -> Speed:
+def probe(
+    model: Model, loss: LossOf[B], batches: Sequence[B], kind: OptimizerKind = "adam"
+) -> Speed:
     """Time steps in float32, and in bfloat16 where products in it are faster; choose by that.
 
     The first batch warms up and shows how much memory is needed: give the largest first.
     """
     device = next(model.parameters()).device
-    optimizer = torch.optim.Adam(model.train().parameters(), fused=True)
+    optimizer = Optimizer(dict(model.train().named_parameters()), kind)
     seconds, n_tokens = _seconds_per_step(loss, optimizer, batches, device, "float32")
     precision, reason = "float32", "this machine has no fast products in bfloat16"
     if _bfloat16_gain(device) > 1.2:
@@ -42,7 +47,7 @@ def probe(model: Model, loss: LossOf[B], batches: Sequence[B]) -> Speed:
 
 def _seconds_per_step(
     loss: LossOf[B],
-    optimizer: torch.optim.Optimizer,
+    optimizer: Optimizer,
     batches: Sequence[B],
     device: torch.device,
     precision: str,
@@ -56,8 +61,8 @@ def _seconds_per_step(
             smoothed, plain, n = loss(batch)
         n_tokens += n
         smoothed.backward()
-        optimizer.step()
-        optimizer.zero_grad()
+        optimizer.step(RATE)
+        optimizer.clear()
         float(plain)  # waits for the device
     n_steps = len(batches) - 1
     return (time.perf_counter() - start) / n_steps, n_tokens / n_steps

@@ -22,7 +22,7 @@ from clearhead.config import Config
 from clearhead.errors import ClearheadError, ConfigError, InputError
 from clearhead.training.checkpoint import Checkpoints, read_checkpoint, write_checkpoint
 from clearhead.training.journal import Journal
-from clearhead.training.optimizer import adam
+from clearhead.training.optimizer import Optimizer, OptimizerKind
 from clearhead.training.schedule import Schedule, learning_rate
 
 __all__ = ["BatchSource", "Interrupted", "Outcome", "Trainer", "TrainingConfig"]
@@ -61,6 +61,7 @@ class TrainingConfig(Config):
     schedule: Schedule = "cosine"
     n_accumulated: int = 1
     clip: float = 1.0
+    optimizer: OptimizerKind = "adam"
     weight_decay: float = 0.0
     """How far matrices shrink in a step, as a share of the learning rate; biases do not."""
     average: float = 0.999
@@ -144,7 +145,7 @@ class Trainer(Generic[A]):
         self.progress = _Progress()
         self.parameters = dict(model.named_parameters())
         self.device = next(model.parameters()).device
-        self.optimizer = adam(self.parameters.values(), config.weight_decay)
+        self.optimizer = Optimizer(self.parameters, config.optimizer, config.weight_decay)
         self.averages = {name: p.detach().clone() for name, p in self.parameters.items()}
         self._stop = threading.Event()
 
@@ -236,7 +237,7 @@ class Trainer(Generic[A]):
         else:
             self._move(rate)
             progress.n_bad_in_a_row = 0
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.clear()
         seconds = time.perf_counter() - started
         self._note(
             "step",
@@ -248,10 +249,8 @@ class Trainer(Generic[A]):
         )
 
     def _move(self, rate: float) -> None:
-        """Let Adam change the weights, and the average follow."""
-        for options in self.optimizer.param_groups:
-            options["lr"] = rate
-        self.optimizer.step()
+        """Let the optimizer change the weights, and the average follow."""
+        self.optimizer.step(rate)
         if self.config.average:
             # At the start the average of few steps follows faster.
             step = self.progress.step
@@ -334,7 +333,7 @@ class Trainer(Generic[A]):
         tensors: dict[str, Tensor] = {f"weight.{name}": p for name, p in self.parameters.items()}
         tensors |= {f"average.{name}": value for name, value in self.averages.items()}
         for name, parameter in self.parameters.items():
-            for key, value in self.optimizer.state[parameter].items():
+            for key, value in self.optimizer.state(parameter).items():
                 tensors[f"adam.{key}.{name}"] = value
         tensors["random"] = torch.get_rng_state()
         facts = {"progress": vars(self.progress), "config": self.config.to_dict()}
@@ -356,9 +355,9 @@ class Trainer(Generic[A]):
         self._put({name: tensors[f"weight.{name}"] for name in self.parameters})
         self.averages = {name: tensors[f"average.{name}"] for name in self.parameters}
         for name, parameter in self.parameters.items():
-            for key in ("step", "exp_avg", "exp_avg_sq"):
+            for key in ("step", "exp_avg", "exp_avg_sq", "momentum"):
                 if (value := tensors.get(f"adam.{key}.{name}")) is not None:
-                    self.optimizer.state[parameter][key] = value
+                    self.optimizer.state(parameter)[key] = value
         torch.set_rng_state(tensors["random"])
         progress = self.progress
         facts = {"step": progress.step, "n_steps": self.config.n_steps}

@@ -24,7 +24,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "small": {"n_layers": 6, "d_model": 128, "d_ff": 256, "n_heads": 4},
     "base": {"n_layers": 12, "d_model": 384, "d_ff": 1536, "n_heads": 6},
 }
-_RATES = {"nano": 3e-3, "tiny": 2e-3, "small": 1.5e-3, "base": 5e-4}
+_RATES = {"nano": 6e-3, "tiny": 5e-3, "small": 4e-3, "base": 2e-3}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +120,7 @@ def make_plan(
             n_steps=n_steps,
             lr=_RATES[size],
             warm_up=max(1, min(500, n_steps // 10)),
+            optimizer="muon",
             weight_decay=0.05,
             validate_every=validate_every(n_steps, speed),
             precision=speed.precision if speed else "float32",
