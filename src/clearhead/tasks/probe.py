@@ -1,8 +1,10 @@
 """Some real steps on a model that is thrown away: how fast is this machine?"""
 
+import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from typing import TypeVar
 
 import torch
@@ -21,6 +23,9 @@ VALIDATION_SHARE = 1.08
 """Validations and checkpoints take some of the time, too."""
 RATE = 1e-4
 """Steps are small: what is learned here is thrown away."""
+N_WARMING = 2
+ENOUGH_SECONDS = 3.0
+"""So long steps are timed, at least, so that a moment's other work does not decide."""
 
 
 def probe(
@@ -52,20 +57,31 @@ def _seconds_per_step(
     device: torch.device,
     precision: str,
 ) -> tuple[float, float]:
-    """The mean over all batches but the first, which differ in size; and that of their tokens."""
-    start, n_tokens = time.perf_counter(), 0
-    for number, batch in enumerate(batches):
-        if number == 1:
-            start, n_tokens = time.perf_counter(), 0
+    """Of a usual batch, and its tokens; the first, which is the largest, does not count.
+
+    Batches differ in size, so the median is that of the seconds for a token: the mean would take
+    what other programs do just now for the speed of the machine.
+    """
+    sizes: list[int] = []
+    paces: list[float] = []
+    timed = 0.0
+    for number, batch in enumerate(cycle(batches)):
+        if number >= len(batches) and timed > ENOUGH_SECONDS:
+            break
+        start = time.perf_counter()
         with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
             smoothed, plain, n = loss(batch)
-        n_tokens += n
         smoothed.backward()
         optimizer.step(RATE)
         optimizer.clear()
         float(plain)  # waits for the device
-    n_steps = len(batches) - 1
-    return (time.perf_counter() - start) / n_steps, n_tokens / n_steps
+        seconds = time.perf_counter() - start
+        sizes.append(n)
+        if number >= min(N_WARMING, len(batches) - 1):
+            paces.append(seconds / n)
+            timed += seconds
+    n_tokens = statistics.mean(sizes[1 : len(batches)] or sizes)
+    return statistics.median(paces) * n_tokens, n_tokens
 
 
 def _bfloat16_gain(device: torch.device) -> float:
