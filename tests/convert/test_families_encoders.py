@@ -206,4 +206,6 @@ def test_a_classifier_of_the_mean_stays_here() -> None:
         BertFamily().write_config(bert)
     with pytest.raises(ConfigError, match="pooling='mean' under a classifier has no class"):
         ViTFamily().write_config(vit)
+    with pytest.raises(ConfigError, match="patches='convolutions' have no class"):
+        ViTFamily().write_config(ViTConfig(n_labels=3, patches="convolutions"))
     assert BertFamily().write_config(replace(bert, head="none"))["hidden_size"] == 768

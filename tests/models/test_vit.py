@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from clearhead.config import ViTConfig
 from clearhead.errors import ConfigError, InputError
-from clearhead.layers.patches import cut_patches
+from clearhead.layers.patches import Convolutions, cut_patches
 from clearhead.models import ViT
 from clearhead.observe import edit, zero
 
@@ -28,6 +28,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "first": {},
     "mean": {"pooling": "mean"},
     "none": {"head": "none"},
+    "convolutions": {"patches": "convolutions", "pooling": "mean"},
 }
 
 kinds = pytest.mark.parametrize("kind", KINDS)
@@ -64,6 +65,21 @@ def test_patches_are_cut_row_by_row_and_hold_every_channel() -> None:
     patches = cut_patches(image, 2)
     assert patches.shape == (1, 6, 8)
     assert torch.equal(patches[0, 4], image[0, :, 2:4, 2:4].flatten())
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("patch_size", [1, 2, 3, 4, 6])
+def test_convolutions_see_little_beyond_a_patch(patch_size: int) -> None:
+    made = Convolutions(2, patch_size, 9)
+    image = torch.rand(1, 2, 24, 24)
+    before = made(image)
+    n = 24 // patch_size
+    assert before.shape == (1, n * n, 9)
+    image[0, 0, 12, 12] = 100.0
+    changed = (made(image) - before)[0].abs().amax(-1).view(n, n).nonzero()
+    place = 12 // patch_size
+    assert [place, place] in changed.tolist()
+    assert (changed - place).abs().max() <= 1
 
 
 @torch.no_grad()

@@ -8,6 +8,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from clearhead.config import BertConfig, GPTConfig, LlamaConfig, MixtralConfig, TransformerConfig
+from clearhead.config.block import PatchKind
 from clearhead.config.vit import ViTConfig
 from clearhead.models import GPT, Bert, Llama, Mixtral, Model, Transformer, ViT
 from clearhead.observe.cost import costs
@@ -53,12 +54,14 @@ def test_a_token_visits_some_experts_only() -> None:
         assert ours.n_parameters > theirs.n_parameters
 
 
-def test_reading_costs_what_torch_counts() -> None:
+@pytest.mark.parametrize("patches", ["linear", "convolutions"])
+def test_reading_costs_what_torch_counts(patches: PatchKind) -> None:
     tokens = torch.randint(1, 11, (1, N_READ))
     bert = Bert(BertConfig(n_tokens=11, head="none", **SMALL))
     read = sum(cost.read for cost in costs(bert, N_READ))
     assert read == counted(bert, lambda: bert(tokens), "encoder")
-    vit = ViT(ViTConfig(image_size=8, patch_size=4, n_channels=1, n_labels=2, head="none", **SMALL))
+    size: dict[str, Any] = {"image_size": 8, "patch_size": 4, "n_channels": 1, "n_labels": 2}
+    vit = ViT(ViTConfig(head="none", patches=patches, **size, **SMALL))
     read = sum(cost.read for cost in costs(vit, 5))  # four patches, and the class
     assert read == counted(vit, lambda: vit(torch.randn(1, 1, 8, 8)), "encoder")
 

@@ -36,6 +36,7 @@ LABELS = {
     "has_whole_words": ("whole words hidden", "{}"),
     "model.image_size": ("pictures", "{0} × {0} pixels"),
     "model.patch_size": ("patches", "{0} × {0} pixels"),
+    "model.patches": ("patches are made by", "{}"),
     "model.pooling": ("pooling", "{}"),
     "model.n_encoder_layers": ("encoder", "{} layers"),
     "model.n_decoder_layers": ("decoder", "{} layers"),

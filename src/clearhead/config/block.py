@@ -6,11 +6,12 @@ from typing import Final, Literal
 from clearhead.config.base import Config
 from clearhead.errors import ConfigError
 
-__all__ = ["GATED", "Activation", "BlockConfig", "PoolingKind", "check_heads"]
+__all__ = ["GATED", "Activation", "BlockConfig", "PatchKind", "PoolingKind", "check_heads"]
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "swish", "swiglu", "geglu"]
 GATED: Final = frozenset({"swiglu", "geglu"})
 """Activations of which one half of the numbers opens and closes the other half."""
+PatchKind = Literal["linear", "convolutions"]
 PoolingKind = Literal["first", "mean"]
 
 

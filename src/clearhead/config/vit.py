@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from clearhead.config.base import Config
-from clearhead.config.block import PoolingKind, check_heads
+from clearhead.config.block import PatchKind, PoolingKind, check_heads
 from clearhead.errors import ConfigError, nearest
 
 __all__ = ["VIT_SIZES", "ViTConfig"]
@@ -19,6 +19,8 @@ class ViTConfig(Config):
     """Height and width of every picture, in pixels."""
     patch_size: int = 16
     """Height and width of a patch."""
+    patches: PatchKind = "linear"
+    """How a patch becomes a vector: its pixels by a matrix, or convolutions over the picture."""
     n_channels: int = 3
     """Numbers of a pixel: 3 for colours, 1 for grey."""
     n_layers: int = 12

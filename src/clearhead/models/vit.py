@@ -37,7 +37,7 @@ class ViT(Model):
         self.config = config
         d_model = config.d_model
         self.embedding = PatchEmbedding(
-            config.image_size, config.patch_size, config.n_channels, d_model
+            config.image_size, config.patch_size, config.n_channels, d_model, config.patches
         )
         self.positions = LearnedPositions(config.n_patches + 1, d_model)
         n = config.image_size // config.patch_size

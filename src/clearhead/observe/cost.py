@@ -48,8 +48,7 @@ def costs(model: Model, n_source: int, n_target: int = 0, n_scored: int = 1) -> 
     n_inside = sum(cost.n_parameters for cost in found)
     output = 2 * _n_output(model)
     is_writer = n_target > 0
-    patches = getattr(getattr(model, "embedding", None), "w", None)  # of pictures
-    seeing = 2 * (n_source - 1) * _n_weights(patches) if isinstance(patches, nn.Module) else 0
+    seeing = 2 * getattr(getattr(model, "embedding", None), "n_products", 0)  # of pictures
     name = "embeddings, output, last norms"
     ends = Cost(
         name,

@@ -104,7 +104,7 @@ class _Muon:
             parameter.grad = None
 
 
-def orthogonal(x: Float[Tensor, "n rows columns"]) -> Float[Tensor, "n rows columns"]:
+def orthogonal(x: Float[Tensor, "_ _ _"]) -> Float[Tensor, "_ _ _"]:
     """U Vᵀ of each matrix U S Vᵀ, nearly: all singular values are brought near 1."""
     is_tall = x.shape[1] > x.shape[2]
     x = x.mT if is_tall else x

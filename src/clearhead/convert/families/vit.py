@@ -51,7 +51,11 @@ class ViTFamily(Family[ViTConfig]):
         )
 
     def write_config(self, config: ViTConfig) -> dict[str, Any]:
-        """All that their classes need; they have no classifier of the mean."""
+        """All that their classes need; they have no classifier of the mean, and no convolutions."""
+        if config.patches != "linear":
+            raise ConfigError(
+                f"patches={config.patches!r} have no class in transformers: linear have"
+            )
         if config.head == "classify" and config.pooling == "mean":
             raise ConfigError(
                 "pooling='mean' under a classifier has no class in transformers: first has"

@@ -19,12 +19,12 @@ SAME_IN_A_MIRROR = 0.6
 """How much of what is known of pictures must still be known of mirrored ones."""
 
 SIZES: dict[str, dict[str, Any]] = {
-    "nano": {"n_layers": 4, "d_model": 64, "d_ff": 128, "n_heads": 4},
-    "tiny": {"n_layers": 6, "d_model": 96, "d_ff": 192, "n_heads": 4},
-    "small": {"n_layers": 6, "d_model": 128, "d_ff": 256, "n_heads": 4},
-    "base": {"n_layers": 12, "d_model": 384, "d_ff": 1536, "n_heads": 6},
+    "nano": {"n_layers": 2, "d_model": 64, "d_ff": 128, "n_heads": 4},
+    "tiny": {"n_layers": 3, "d_model": 96, "d_ff": 192, "n_heads": 4},
+    "small": {"n_layers": 4, "d_model": 128, "d_ff": 256, "n_heads": 4},
+    "base": {"n_layers": 8, "d_model": 256, "d_ff": 768, "n_heads": 8},
 }
-_RATES = {"nano": 6e-3, "tiny": 5e-3, "small": 4e-3, "base": 2e-3}
+_RATES = {"nano": 1e-2, "tiny": 1e-2, "small": 7e-3, "base": 3e-3}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +99,8 @@ def make_plan(
     reasons = {
         "model.patch_size": f"patches of {side} × {side} pixels cut {facts.size} × {facts.size} "
         f"into {(facts.size // side) ** 2}",
+        "model.patches": "convolutions make vectors of them: a matrix would have to learn from "
+        "many more pictures what edges are",
         "changes.mirrors": f"pictures are {'' if is_same else 'not '}mirrored: by their pixels "
         f"{plain} are known as they are, and {turned} turned left to right",
     }
@@ -111,6 +113,7 @@ def make_plan(
             n_labels=facts.n_labels,
             image_size=facts.size,
             patch_size=side,
+            patches="convolutions",
             n_channels=facts.n_channels,
             pooling="mean",
             norm_eps=1e-5,
