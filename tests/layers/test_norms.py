@@ -93,3 +93,17 @@ def test_every_parameter_learns(norm: nn.Module) -> None:
     for parameter in norm.parameters():
         assert parameter.grad is not None
         assert parameter.grad.ne(0).all()
+
+
+def test_the_gradient_of_rms_norm_is_that_of_torch() -> None:
+    norm = RMSNorm(7)
+    with torch.no_grad():
+        norm.weight.normal_()
+    x = torch.randn(2, 3, 7, requires_grad=True)
+    after = torch.randn(2, 3, 7)
+    ours = torch.autograd.grad(norm(x), (x, norm.weight), after)
+    theirs = torch.autograd.grad(
+        torch.nn.functional.rms_norm(x, (7,), norm.weight, norm.eps), (x, norm.weight), after
+    )
+    for found, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)

@@ -153,7 +153,7 @@ class Rotary(nn.Module):
         exponent = torch.arange(0, d_head, 2, dtype=torch.float64) / d_head
         # Not a buffer: in bfloat16 the angles of far positions would be wrong.
         self.angles = base**-exponent / stretch
-        self._turns = torch.empty(2, 0, d_head // 2)
+        self._turns = torch.empty(2, 0, d_head)
 
     def forward(self, x: Float[Tensor, "B H T K"], offset: int = 0) -> Float[Tensor, "B H T K"]:
         """Turn `x`, whose first position is `offset`."""
@@ -162,12 +162,13 @@ class Rotary(nn.Module):
             n_positions = max(end, 256, 2 * self._turns.shape[1])
             with torch.inference_mode(False):  # what is made here may be used in training later
                 turn = torch.arange(n_positions, dtype=torch.float64)[:, None] * self.angles
-                self._turns = torch.stack([turn.cos(), turn.sin()]).float()
+                cos, sin = turn.cos(), turn.sin()
+                both = [torch.cat([cos, cos], dim=-1), torch.cat([-sin, sin], dim=-1)]
+                self._turns = torch.stack(both).float()
         if self._turns.device != x.device:
             self._turns = self._turns.to(x.device)
         cos, sin = self._turns[:, offset:end].to(x.dtype)
-        left, right = x.chunk(2, dim=-1)
-        return torch.cat([left * cos - right * sin, right * cos + left * sin], dim=-1)
+        return torch.addcmul(x * cos, x.roll(self.d_head // 2, dims=-1), sin)
 
 
 class RelativeBias(nn.Module):

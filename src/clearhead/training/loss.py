@@ -19,6 +19,8 @@ __all__ = ["smoothed_loss"]
 
 # Rows of logits made at once: few enough to stay in the cache, enough for efficient products.
 _CHUNK_ROWS = 256
+_CHUNK_NUMBERS = 1 << 17
+"""A small vocabulary has more rows at once: so many numbers are few in any case."""
 
 
 def smoothed_loss(
@@ -44,6 +46,7 @@ class _ChunkedLoss(torch.autograd.Function):
         ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
         n_tokens = len(weight)
+        n_rows = max(_CHUNK_ROWS, _CHUNK_NUMBERS // n_tokens)
         needs_gradient = any(ctx.needs_input_grad[:3])
         w = weight.to(x.dtype)
         grad_x = torch.empty_like(x) if needs_gradient else x
@@ -52,7 +55,7 @@ class _ChunkedLoss(torch.autograd.Function):
         smoothed = torch.zeros((), dtype=torch.float32, device=x.device)
         plain = torch.zeros_like(smoothed)
         for rows, right, grad in zip(
-            x.split(_CHUNK_ROWS), target.split(_CHUNK_ROWS), grad_x.split(_CHUNK_ROWS), strict=True
+            x.split(n_rows), target.split(n_rows), grad_x.split(n_rows), strict=True
         ):
             logits = (rows @ w.T).float()
             if bias is not None:
