@@ -9,6 +9,7 @@ import click
 
 from clearhead.config import Config, ViTConfig, is_encoder_decoder, n_tokens_of
 from clearhead.config.base import read_json
+from clearhead.convert.families.bert import read_labels
 from clearhead.convert.hugging_face import read_folder, write_folder
 from clearhead.convert.llama2c import Llama2cTokenizer, read_llama2c
 from clearhead.convert.new_folder import check_new, check_new_file, new_file, new_folder
@@ -34,6 +35,8 @@ class _Given:
     notes: tuple[str, ...] = ()
     n_positions: int | None = None
     """How long its texts were in training, if that is known."""
+    labels: tuple[str, ...] = ()
+    """What a classifier says, in the order of its scores."""
 
 
 def show_conversion(source: Path, to: Path, to_format: str | None = None) -> None:
@@ -69,7 +72,8 @@ def _read(source: Path) -> _Given:
         found = read_folder(source)
         name = f"{found.family.architecture_of(found.config)} of Hugging Face"
         n_positions = theirs.get("max_position_embeddings")
-        return _Given(found.model, found.tokenizer, name, False, found.notes, n_positions)
+        labels = read_labels(theirs, getattr(found.config, "n_labels", 0))
+        return _Given(found.model, found.tokenizer, name, False, found.notes, n_positions, labels)
     if path.is_file() and not (source / "card.json").is_file():
         raise InputError(
             f"{path} has neither a model_type, as folders of Hugging Face have, nor a card.json "
@@ -78,7 +82,8 @@ def _read(source: Path) -> _Given:
     ours = load_folder(source)
     name, plan = f"{type(ours.model).__name__} of Clearhead", ours.card.get("plan")
     n_positions = plan.get("context") if isinstance(plan, dict) else None
-    return _Given(ours.model, ours.tokenizer, name, True, n_positions=n_positions)
+    labels = ours.card.get("labels") or (ours.card.get("reading") or {}).get("labels") or ()
+    return _Given(ours.model, ours.words, name, True, (), n_positions, tuple(map(str, labels)))
 
 
 def _read_file(source: Path) -> _Given:
@@ -118,13 +123,15 @@ def _write_ours(given: _Given, source: Path, to: Path) -> str:
     }
     if isinstance(config, ViTConfig) and config.head == "classify":
         card["reading"] = Reading.of_hugging_face(source, config).to_dict()
+    if card["task"] == "classify":
+        card["labels"] = list(given.labels)
     with new_folder(to) as part:
         save_folder(part, ModelFolder(given.model, tokenizer, card))
     return "a model folder"
 
 
 def _write_theirs(given: _Given, source: Path, to: Path) -> str:
-    family = write_folder(given.model, given.tokenizer, to)
+    family = write_folder(given.model, given.tokenizer, to, given.labels)
     return f"{family.architecture_of(given.model.config)} for transformers"
 
 
@@ -181,6 +188,8 @@ def _task(model: Model) -> str:
         return "images"
     if getattr(config, "head", None) == "span":
         return "answer"
+    if getattr(config, "head", None) == "classify":
+        return "classify"
     return "generate" if getattr(model, "is_causal", False) else "encode"
 
 

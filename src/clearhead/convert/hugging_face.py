@@ -8,7 +8,7 @@ What differs between kinds of models stands in `families`; this is the same for 
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -21,6 +21,7 @@ from torch import Tensor
 from clearhead.config import Config, n_tokens_of
 from clearhead.config.base import read_json
 from clearhead.convert.families import FAMILIES
+from clearhead.convert.families.bert import name_labels
 from clearhead.convert.family import Entry, Family
 from clearhead.convert.hollow import fill, hollow
 from clearhead.convert.new_folder import new_folder
@@ -72,8 +73,13 @@ def read_folder(folder: Path) -> Imported:
     return Imported(family, config, model.eval(), tokenizer, tuple(notes))
 
 
-def write_folder(model: Model, tokenizer: AnyTokenizer | None, folder: Path) -> Family[Any]:
-    """Write a folder that `transformers` opens; return as which family."""
+def write_folder(
+    model: Model, tokenizer: AnyTokenizer | None, folder: Path, labels: Sequence[str] = ()
+) -> Family[Any]:
+    """Write a folder that `transformers` opens; return as which family.
+
+    `labels` are the names of what a classifier says, in the order of its scores.
+    """
     config: Config = model.config
     family, theirs = family_for(config)
     parameters = dict(model.named_parameters())
@@ -86,6 +92,7 @@ def write_folder(model: Model, tokenizer: AnyTokenizer | None, folder: Path) -> 
         "torch_dtype": "float32",
         **_token_ids(tokenizer),
         **theirs,
+        **(name_labels(labels) if labels else {}),
     }
     with new_folder(folder) as part:
         _write_json(part / "config.json", about)

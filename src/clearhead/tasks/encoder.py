@@ -78,10 +78,13 @@ def refuse_other_shape(folder: Path, size: str | None, settings: dict[str, Any])
         )
 
 
-def put_body(model: Bert, encoder: Encoder) -> None:
-    """Put the weights of an encoder into a model of another head, whose own stay as they are."""
+def put_body(model: Bert, encoder: Encoder, *, with_head: bool = True) -> None:
+    """Put the weights of an encoder into a model of another head, whose own stay as they are.
+
+    Without `with_head` a head of the same kind and size stays, too: its labels may be others.
+    """
     given = dict(encoder.folder.model().named_parameters())
-    is_same_head = (encoder.config.head, encoder.config.n_labels) == (
+    is_same_head = with_head and (encoder.config.head, encoder.config.n_labels) == (
         model.config.head,
         model.config.n_labels,
     )

@@ -47,3 +47,7 @@ def test_labels_and_pixels_travel(is_told: bool, tmp_path: Path) -> None:
         assert seen.probabilities[name] == pytest.approx(p, abs=1e-5)
     run = CliRunner().invoke(main, ["run", str(tmp_path / "ours"), str(tmp_path / "a.png")])
     assert run.output == f"{seen.label}\t{seen.probability:.4f}\n"
+    out = CliRunner().invoke(main, ["convert", str(tmp_path / "ours"), str(tmp_path / "again")])
+    assert out.exit_code == 0, out.output
+    about = json.loads((tmp_path / "again" / "config.json").read_text())
+    assert about["id2label"] == {"0": "cat", "1": "dog", "2": "cow"}

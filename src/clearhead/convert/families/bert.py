@@ -1,6 +1,6 @@
 """BERT of Hugging Face: one class for each head, around the same encoder."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from clearhead.config import BertConfig
@@ -9,7 +9,7 @@ from clearhead.convert.family import Entry, Family
 from clearhead.errors import ConfigError
 from clearhead.models import Bert
 
-__all__ = ["BertFamily", "both", "count_labels", "name_labels"]
+__all__ = ["BertFamily", "both", "count_labels", "name_labels", "read_labels"]
 
 ARCHITECTURES: Final[dict[str, Head]] = {
     "BertModel": "none",
@@ -77,7 +77,7 @@ class BertFamily(Family[BertConfig]):
             "attention_probs_dropout_prob": config.attention_dropout,
             "hidden_act": "gelu",
             "tie_word_embeddings": True,
-            **name_labels(config.n_labels),
+            **name_labels(read_labels({}, config.n_labels)),
         }
 
     def architecture_of(self, config: BertConfig) -> str:
@@ -125,12 +125,21 @@ def count_labels(theirs: Mapping[str, Any]) -> int:
     return int(theirs.get("num_labels") or len(theirs.get("id2label") or ()) or 2)
 
 
-def name_labels(n_labels: int) -> dict[str, Any]:
-    """Labels by number and back, as theirs are called without names."""
-    names = {n: f"LABEL_{n}" for n in range(n_labels)}
+def read_labels(theirs: Mapping[str, Any], n_labels: int) -> tuple[str, ...]:
+    """The names of labels in their order; LABEL_n, as theirs are called, where there is none.
+
+    >>> read_labels({"id2label": {"1": "good"}}, 2)
+    ('LABEL_0', 'good')
+    """
+    names = theirs.get("id2label") or {}
+    return tuple(str(names.get(str(n), f"LABEL_{n}")) for n in range(n_labels))
+
+
+def name_labels(labels: Sequence[str]) -> dict[str, Any]:
+    """Labels by number and back."""
     return {
-        "id2label": {str(n): name for n, name in names.items()},
-        "label2id": {name: n for n, name in names.items()},
+        "id2label": {str(n): name for n, name in enumerate(labels)},
+        "label2id": {name: n for n, name in enumerate(labels)},
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from clearhead.config import ViTConfig
-from clearhead.convert.families.bert import both, count_labels, name_labels
+from clearhead.convert.families.bert import both, count_labels, name_labels, read_labels
 from clearhead.convert.family import Entry, Family
 from clearhead.errors import ConfigError
 from clearhead.models import ViT
@@ -73,7 +73,7 @@ class ViTFamily(Family[ViTConfig]):
             "attention_probs_dropout_prob": config.attention_dropout,
             "hidden_act": "gelu",
             "qkv_bias": True,
-            **name_labels(config.n_labels),
+            **name_labels(read_labels({}, config.n_labels)),
         }
 
     def architecture_of(self, config: ViTConfig) -> str:

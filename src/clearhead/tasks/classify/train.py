@@ -11,16 +11,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from clearhead.config import BertConfig
 from clearhead.data.labelled import LabelledTexts
 from clearhead.data.rows import Row, RowBatch, RowBatches
-from clearhead.errors import InputError
 from clearhead.models import Bert, Model
 from clearhead.tasks.classify.classifier import Classifier, label_logits
 from clearhead.tasks.classify.corpus import LabelCorpus, Reader, even_text, survey_labels
 from clearhead.tasks.classify.evaluate import baselines, confuse, score_labels
 from clearhead.tasks.classify.plan import ClassifyPlan, LabelFacts, make_plan
-from clearhead.tasks.folder import ModelFolder, OpenFolder, open_folder, save_folder
+from clearhead.tasks.encoder import Encoder, freeze_body, open_encoder, put_body
+from clearhead.tasks.folder import ModelFolder, save_folder
 from clearhead.tasks.job import BatchesOf, Job, Tell, Wish, carry_out, claim, nothing_left_behind
 from clearhead.tasks.plan import Speed
 from clearhead.tasks.report import write_report
@@ -59,8 +58,8 @@ def train_classifier(
     `start` is a model folder of kind bert, made by `clearhead convert`, to begin with.
     """
     wish = Wish(size, seconds, settings or {})
-    given = None if start is None else _open_given(start)
-    config = None if given is None else cast(BertConfig, given.config)
+    given = None if start is None else open_encoder(start)
+    config = None if given is None else given.config
     facts = LabelFacts(1000, 2, 100_000, 100, given=config)
     make_plan(facts, size=size, settings=wish.settings)  # wrong names fail here
     training = claim(to)
@@ -98,23 +97,12 @@ def train_classifier(
     return classifier
 
 
-def _open_given(start: Path) -> OpenFolder:
-    """The model to begin with; refuses what is no encoder."""
-    found = open_folder(start)
-    if not isinstance(found.config, BertConfig):
-        raise InputError(
-            f"--from {start}: a classifier begins with a model of kind bert, which "
-            "`clearhead convert` makes; this one is of another kind"
-        )
-    return found
-
-
 class _Classifying(Job[ClassifyPlan, RowBatch]):
     """What is to be known of a run on texts with labels."""
 
     unit = "texts"
 
-    def __init__(self, corpus: LabelCorpus, given: OpenFolder | None) -> None:
+    def __init__(self, corpus: LabelCorpus, given: Encoder | None) -> None:
         self.corpus, self.given, self.n_examples = corpus, given, len(corpus.train)
         self.tokenizer: AnyTokenizer
         self.rows: Sequence[Row]
@@ -125,7 +113,7 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
             n_labels=len(corpus.labels),
             n_characters=sum(lengths),
             longest=lengths[int(0.99 * (len(lengths) - 1))],
-            given=None if given is None else cast(BertConfig, given.config),
+            given=None if given is None else given.config,
         )
 
     @property
@@ -133,11 +121,8 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
         """Of all texts and labels, of what is held out, and of the model to begin with."""
         if self.given is None:
             return self.corpus.fingerprint
-        digest = blake2b(self.corpus.fingerprint.encode(), digest_size=16)
-        with self.given.weights.open("rb") as file:
-            while part := file.read(1 << 20):
-                digest.update(part)
-        return digest.hexdigest()
+        both = self.corpus.fingerprint + self.given.fingerprint
+        return blake2b(both.encode(), digest_size=16).hexdigest()
 
     def read_plan(self, data: dict[str, Any]) -> ClassifyPlan:
         """Refuses what a plan does not have."""
@@ -180,12 +165,11 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
         """An encoder with scores of the labels; all but these is that of a given model."""
         model = Bert(plan.model)
         if self.given is not None:
-            _take_over(model, cast(Bert, self.given.model()))
+            put_body(model, self.given, with_head=False)
         else:
             model.embedding.weight.data.mul_(QUIET)
         if not plan.is_body_trained:
-            for name, parameter in model.named_parameters():
-                parameter.requires_grad_(name.startswith("output."))
+            freeze_body(model)
         return model
 
     def loss(
@@ -239,15 +223,6 @@ def _learn_tokens(corpus: LabelCorpus, plan: ClassifyPlan) -> Tokenizer:
     kind = plan.tokenizer or "word"
     n_tokens = None if kind == "char" else plan.n_vocabulary
     return Tokenizer.train(texts, kind, n_tokens)
-
-
-def _take_over(model: Bert, given: Bert) -> None:
-    """Put all weights of a given model into another with a head of its own."""
-    theirs = dict(given.named_parameters())
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if not name.startswith("output.") and name in theirs:
-                parameter.copy_(theirs[name])
 
 
 def _spread(some: Sequence[Any], n: int) -> list[Any]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearhead.config import ViTConfig
+from clearhead.convert.families.bert import read_labels
 from clearhead.data.pictures import PictureSet
 from clearhead.errors import InputError
 from clearhead.media import Fit, as_picture, fit_picture, read_picture, with_channels
@@ -76,7 +77,6 @@ class Reading:
         Their pictures are stretched to a square.
         """
         theirs, prepared = (_json(folder / f"{n}.json") for n in ("config", "preprocessor_config"))
-        names = theirs.get("id2label") or {}
         half = [0.5] * config.n_channels
         mean, std = (prepared.get(name) or half for name in ("image_mean", "image_std"))
         if not prepared.get("do_normalize", True):
@@ -86,7 +86,7 @@ class Reading:
             config.n_channels,
             tuple(map(float, mean)),
             tuple(map(float, std)),
-            tuple(str(names.get(str(n), f"LABEL_{n}")) for n in range(config.n_labels)),
+            read_labels(theirs, config.n_labels),
             "stretch",
         )
 
