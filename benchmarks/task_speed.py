@@ -1,11 +1,13 @@
 """How fast texts go on: GPT-2's smallest shape and nanoGPT's, beside CTranslate2 in int8.
 
 Both have the same weights, read a prompt of 128 tokens and write 128 new ones, the most probable
-each time. They take turns in one process, each with all threads.
+each time. They take turns in one process, each with all threads. Where `llama_cpp` can be imported,
+llama.cpp continues a single text, too, in its 8-bit form (q8_0).
 """
 
 import tempfile
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import torch
 from measure import Figure, take_turns
 
 from clearhead.config import GPTConfig
-from clearhead.convert import save_for_ctranslate2
+from clearhead.convert import save_as_gguf, save_for_ctranslate2
 from clearhead.decoding import DecodingConfig, Request
 from clearhead.engine.library import find_library
 from clearhead.engine.native_model import NativeModel
@@ -73,17 +75,45 @@ def _cell(
         return [len(each.sequences_ids[0]) for each in found]
 
     runs: dict[str, Callable[[], Any]] = {"ours": run_ours, "CTranslate2": run_theirs}
+    if n_rows == 1 and (run_llama := _llama_cpp(model, folder.parent, prompts[0], n_threads)):
+        runs["llama.cpp"] = run_llama
     for run in runs.values():
         assert run() == [N_WRITTEN] * n_rows
     times = take_turns(runs, 8 if quick else 40)
-    ratio, spread = times.speed_up("ours", "CTranslate2")
     n_all = n_rows * N_WRITTEN
     cell = f"{name}, {n_rows} at once"
-    return [
-        Figure(f"{cell}: ours over CTranslate2 int8", ratio, "×", 1.0, spread),
-        Figure(f"{cell}: ours", n_all / times.median("ours"), "tokens/s"),
-        Figure(f"{cell}: CTranslate2", n_all / times.median("CTranslate2"), "tokens/s"),
-    ]
+    found = [Figure(f"{cell}: {run}", n_all / times.median(run), "tokens/s") for run in runs]
+    for peer, form, bar in (("CTranslate2", "int8", 1.0), ("llama.cpp", "q8_0", None)):
+        if peer in runs:
+            ratio, spread = times.speed_up("ours", peer)
+            found.append(Figure(f"{cell}: ours over {peer} {form}", ratio, "×", bar, spread))
+    return found
+
+
+def _llama_cpp(
+    model: GPT, folder: Path, prompt: list[int], n_threads: int
+) -> Callable[[], list[int]] | None:
+    """The same weights in llama.cpp, if it is here."""
+    try:
+        import llama_cpp
+    except ImportError:
+        return None
+    whole, small = folder / "whole.gguf", folder / "q8_0.gguf"
+    save_as_gguf(model, None, whole)
+    settings = llama_cpp.llama_model_quantize_default_params()
+    settings.ftype, settings.nthread = llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0, n_threads
+    llama_cpp.llama_model_quantize(str(whole).encode(), str(small).encode(), settings)
+    theirs = llama_cpp.Llama(
+        str(small), n_ctx=N_READ + N_WRITTEN, n_threads=n_threads, n_threads_batch=n_threads,
+        verbose=False,
+    )  # fmt: skip
+
+    def run() -> list[int]:
+        theirs.reset()
+        forever = theirs.generate(prompt, top_k=1, temp=0.0, repeat_penalty=1.0)
+        return [sum(1 for _ in islice(forever, N_WRITTEN))]
+
+    return run
 
 
 FIGURES: dict[str, Callable[[Path, bool], list[Figure]]] = {"speed": _speed}

@@ -7,13 +7,14 @@ import torch
 from tokenizers import decoders, models, pre_tokenizers, trainers
 from tokenizers.processors import TemplateProcessing
 
+from clearhead.config import GPTConfig
 from clearhead.convert.gguf_tokens import tokens_for_gguf
-from clearhead.models import Llama, LlamaConfig, Mixtral, MixtralConfig
+from clearhead.models import GPT, Llama, LlamaConfig, Mixtral, MixtralConfig
 from clearhead.text import ForeignTokenizer, Kind, Tokenizer
 from clearhead.text.sentencepiece import BPE, SentencePieces
 from tests.parity.compare import randomise
 
-__all__ = ["SHAPES", "TEXTS", "bytes_of_gpt2", "llama", "ours", "sentence_pieces"]
+__all__ = ["SHAPES", "TEXTS", "bytes_of_gpt2", "gpt", "llama", "ours", "sentence_pieces"]
 
 TRAINING = [
     "The quick brown fox jumps over the lazy dog, and the dog does not mind.\n",
@@ -53,6 +54,15 @@ def llama(n_tokens: int, shape: dict[str, Any]) -> Llama | Mixtral:
         if "n_experts" in sizes
         else Llama(LlamaConfig(n_tokens=n_tokens, **sizes))
     )
+    randomise(model)
+    return model.eval()
+
+
+def gpt(n_tokens: int, **shape: Any) -> GPT:
+    """Build a GPT-2 whose numbers are all different."""
+    torch.manual_seed(5)
+    sizes = {"n_layers": 2, "d_model": 32, "d_ff": 64, "n_heads": 4, "n_positions": 128} | shape
+    model = GPT(GPTConfig(n_tokens=n_tokens, **sizes))
     randomise(model)
     return model.eval()
 

@@ -14,6 +14,7 @@ from tests.convert.gguf_models import (
     SHAPES,
     TEXTS,
     bytes_of_gpt2,
+    gpt,
     llama,
     ours,
     sentence_pieces,
@@ -69,3 +70,17 @@ def test_the_logits_and_continuations_are_the_same(tmp_path: Path, shape: str) -
     found = generate(model, [request], bos=1, eos=2, pad=0)[0][0].tokens
     forever = theirs.generate(tokens, top_k=1, temp=0.0, repeat_penalty=1.0)
     assert [token for token, _ in zip(forever, range(20), strict=False)] == found
+
+
+@pytest.mark.parametrize("is_tied", [True, False])
+def test_gpt_2_is_nearly_the_same(tmp_path: Path, is_tied: bool) -> None:
+    tokenizer = bytes_of_gpt2()
+    model = gpt(tokenizer.n_tokens, is_tied=is_tied)
+    save_as_gguf(model, tokenizer, tmp_path / "model.gguf")
+    theirs = opened(tmp_path / "model.gguf", logits_all=True, verbose=False)
+    tokens = tokenizer.encode(TEXTS[2])
+    theirs.eval(tokens)
+    with torch.no_grad():
+        expected = model(torch.tensor([tokens]))[0].numpy()
+    # Their GELU is looked up in a table of float16.
+    assert np.abs(theirs.scores[: len(tokens)] - expected).max() < 1e-2

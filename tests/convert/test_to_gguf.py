@@ -20,6 +20,7 @@ from tests.convert.gguf_models import (
     SHAPES,
     TEXTS,
     bytes_of_gpt2,
+    gpt,
     llama,
     ours,
     sentence_pieces,
@@ -85,6 +86,38 @@ def test_the_weights_are_ours(tmp_path: Path, shape: str) -> None:
     assert not theirs
     for name, weight in model.state_dict().items():
         assert torch.equal(torch.from_numpy(found[name]), weight), name
+
+
+@pytest.mark.parametrize("is_tied", [True, False])
+def test_the_weights_of_gpt_2_are_ours(tmp_path: Path, is_tied: bool) -> None:
+    model = gpt(330, is_tied=is_tied)
+    assert save_as_gguf(model, None, tmp_path / "model.gguf") == ()
+    theirs, settings = read_back(tmp_path / "model.gguf")
+    assert settings["general.architecture"] == "gpt2"
+    assert settings["gpt2.context_length"] == 128
+    assert settings["tokenizer.ggml.model"] == "no_vocab"
+    names = {
+        "self_attention.w_qkv": "attn_qkv.weight",
+        "self_attention.b_qkv": "attn_qkv.bias",
+        "self_attention.w_o": "attn_output",
+        "self_attention_residual.norm": "attn_norm",
+        "feed_forward_residual.norm": "ffn_norm",
+        "feed_forward.w_1": "ffn_up",
+        "feed_forward.w_2": "ffn_down",
+        "decoder.blocks": "blk",
+        "decoder.norm": "output_norm",
+        "embedding": "token_embd",
+        "positions": "position_embd",
+    }
+    for name, weight in model.state_dict().items():
+        if is_tied and name == "output.weight":
+            continue
+        for our, their in names.items():
+            name = name.replace(our, their)
+        assert torch.equal(torch.from_numpy(theirs.pop(name)), weight), name
+    assert not theirs
+    with pytest.raises(ConfigError, match="activation='relu' has no form"):
+        save_as_gguf(gpt(330, activation="relu"), None, tmp_path / "relu.gguf")
 
 
 def test_the_settings_are_ours(tmp_path: Path) -> None:

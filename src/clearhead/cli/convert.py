@@ -160,9 +160,9 @@ def _write_ctranslate2(given: _Given, source: Path, to: Path) -> str:
 
 def _write_gguf(given: _Given, source: Path, to: Path) -> str:
     model, tokenizer = given.model, _needed(given, source)
-    if not isinstance(model, Llama | Mixtral):
+    if not isinstance(model, Llama | Mixtral | GPT):
         raise InputError(
-            f"a {type(model).__name__} cannot be written as GGUF yet: a Llama and a Mixtral can"
+            f"a {type(model).__name__} cannot be written as GGUF: a Llama, a Mixtral and a GPT can"
         )
     with new_file(to) as part:
         notes = save_as_gguf(model, tokenizer, part, n_positions=given.n_positions)

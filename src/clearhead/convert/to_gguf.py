@@ -9,25 +9,26 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
-from torch import Tensor
+from torch import Tensor, nn
 
-from clearhead.config import LlamaConfig, MixtralConfig
+from clearhead.config import GPTConfig, LlamaConfig, MixtralConfig
 from clearhead.convert.gguf_tokens import GgufTokens, tokens_for_gguf
 from clearhead.errors import ConfigError, InputError
-from clearhead.models import Llama, Mixtral
+from clearhead.models import GPT, Llama, Mixtral
 from clearhead.text import AnyTokenizer
 
 __all__ = ["save_as_gguf"]
 
-ARCHITECTURE: Final = "llama"
 N_POSITIONS: Final = 2048
 """How long a text may get where nobody knows what the model was trained with."""
 FILE_TYPES: Final = {"float32": 0, "float16": 1}
+KEPT_WHOLE: Final = {"position_embd.weight"}
+"""Beside vectors and the router, what has float32 in every file."""
 
 
 def save_as_gguf(
-    model: Llama | Mixtral,
-    tokenizer: AnyTokenizer,
+    model: Llama | Mixtral | GPT,
+    tokenizer: AnyTokenizer | None,
     path: Path,
     *,
     n_positions: int | None = None,
@@ -36,7 +37,8 @@ def save_as_gguf(
     """Write the model and its tokens to one file; returns what is not the same in llama.cpp.
 
     `n_positions` says how long the texts of its training were; 2,048 without it. In float16,
-    vectors and the router keep float32, as everywhere in llama.cpp.
+    vectors, positions and the router keep float32, as everywhere in llama.cpp. Without a tokenizer
+    the file is for programs that have tokens already.
     """
     try:
         from gguf import GGUFWriter  # an optional dependency
@@ -45,30 +47,36 @@ def save_as_gguf(
     config = model.config
     if isinstance(config, MixtralConfig) and config.n_chosen == 1:
         raise ConfigError("a single expert for each token is computed otherwise in llama.cpp")
-    tokens = tokens_for_gguf(tokenizer, config.n_tokens)
-    writer = GGUFWriter(path, ARCHITECTURE)
+    if isinstance(config, GPTConfig) and config.activation != "gelu_tanh":
+        raise ConfigError(f"activation={config.activation!r} has no form in llama.cpp's GPT-2")
+    tokens = None if tokenizer is None else tokens_for_gguf(tokenizer, config.n_tokens)
+    writer = GGUFWriter(path, "gpt2" if isinstance(config, GPTConfig) else "llama")
     try:
         writer.add_file_type(FILE_TYPES[precision])
         _add_sizes(writer, config, n_positions or N_POSITIONS)
         _add_tokens(writer, tokens)
         for name, weight in _weights(model):
-            is_matrix = weight.dim() > 1 and "ffn_gate_inp" not in name
+            is_matrix = weight.dim() > 1 and name not in KEPT_WHOLE and "gate_inp" not in name
             writer.add_tensor(name, _array(weight, precision if is_matrix else "float32"))
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
     finally:
         writer.close()
-    return tokens.notes
+    return () if tokens is None else tokens.notes
 
 
-def _add_sizes(writer: Any, config: LlamaConfig, n_positions: int) -> None:
+def _add_sizes(writer: Any, config: LlamaConfig | GPTConfig, n_positions: int) -> None:
     writer.add_vocab_size(config.n_tokens)
-    writer.add_context_length(n_positions)
     writer.add_block_count(config.n_layers)
     writer.add_embedding_length(config.d_model)
     writer.add_feed_forward_length(config.d_ff)
     writer.add_head_count(config.n_heads)
+    if isinstance(config, GPTConfig):
+        writer.add_context_length(config.n_positions)
+        writer.add_layer_norm_eps(config.norm_eps)
+        return
+    writer.add_context_length(n_positions)
     writer.add_head_count_kv(config.kv_heads)
     writer.add_key_length(config.head_width)
     writer.add_value_length(config.head_width)
@@ -80,7 +88,10 @@ def _add_sizes(writer: Any, config: LlamaConfig, n_positions: int) -> None:
         writer.add_expert_used_count(config.n_chosen)
 
 
-def _add_tokens(writer: Any, tokens: GgufTokens) -> None:
+def _add_tokens(writer: Any, tokens: GgufTokens | None) -> None:
+    if tokens is None:
+        writer.add_tokenizer_model("no_vocab")
+        return
     writer.add_tokenizer_model(tokens.model)
     writer.add_tokenizer_pre(tokens.cut)
     writer.add_token_list(tokens.pieces)
@@ -96,17 +107,36 @@ def _add_tokens(writer: Any, tokens: GgufTokens) -> None:
     writer.add_add_eos_token(tokens.adds_eos)
 
 
-def _weights(model: Llama | Mixtral) -> Iterator[tuple[str, Tensor]]:
+def _weights(model: Llama | Mixtral | GPT) -> Iterator[tuple[str, Tensor]]:
     """Every weight with its name in llama.cpp."""
     config = model.config
     yield "token_embd.weight", model.embedding.weight
+    if isinstance(model, GPT):
+        yield "position_embd.weight", model.positions.weight
     for n, block in enumerate(model.decoder.blocks):
-        for name, weight in _block(block, config):
+        named = _gpt_block(block) if isinstance(config, GPTConfig) else _block(block, config)
+        for name, weight in named:
             yield f"blk.{n}.{name}", weight
-    norm: Any = model.decoder.norm
-    yield "output_norm.weight", norm.weight
+    yield from _both("output_norm", model.decoder.norm)
     if not config.is_tied:
         yield "output.weight", model.output.weight
+
+
+def _gpt_block(block: Any) -> Iterator[tuple[str, Tensor]]:
+    attention, feed_forward = block.self_attention, block.feed_forward
+    yield from _both("attn_norm", block.self_attention_residual.norm)
+    yield "attn_qkv.weight", attention.w_qkv
+    yield "attn_qkv.bias", attention.b_qkv
+    yield from _both("attn_output", attention.w_o)
+    yield from _both("ffn_norm", block.feed_forward_residual.norm)
+    yield from _both("ffn_up", feed_forward.w_1)
+    yield from _both("ffn_down", feed_forward.w_2)
+
+
+def _both(name: str, part: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    """Weight and bias, of which a norm of Llama has only the first."""
+    for kind, weight in part.named_parameters():
+        yield f"{name}.{kind}", weight
 
 
 def _block(block: Any, config: LlamaConfig) -> Iterator[tuple[str, Tensor]]:
