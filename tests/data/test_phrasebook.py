@@ -156,6 +156,9 @@ names|Is your sister's name Neha?|क्या आपकी बहन का न
 health|How is your mother?|आपकी माँ कैसी हैं?
 health|I am good.|मैं बढ़िया हूँ।
 health|The girls are fine.|लड़कियाँ ठीक हैं।
+asking|How are you today, Arjun?|आप आज कैसे हैं, अर्जुन?
+asking|And how are you, Rohan?|और आप कैसे हैं, रोहन?
+asking|I am good today, Vijay.|मैं आज बढ़िया हूँ, विजय।
 moods|I am tired.|मैं थका हुआ हूँ।
 moods|My sisters are tired.|मेरी बहनें थकी हुई हैं।
 moods|Was he alone?|क्या वह अकेला था?

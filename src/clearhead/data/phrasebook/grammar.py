@@ -67,6 +67,7 @@ PATTERNS: dict[str, tuple[Pattern, int]] = {
     "reports": (joined.reports, 700),
     "greetings": (greetings.greetings, 100),
     "health": (greetings.health, 120),
+    "asking": (greetings.asking, 160),
 }
 
 MAX_DRAWS_PER_PAIR = 20

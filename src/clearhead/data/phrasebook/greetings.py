@@ -8,7 +8,7 @@ from clearhead.data.phrasebook.hindi import agree, copula, was
 from clearhead.data.phrasebook.people import ELDERS, FAMILY, NAMES, STRANGERS, SUBJECTS
 from clearhead.data.phrasebook.words import Words
 
-__all__ = ["ALWAYS", "greetings", "health"]
+__all__ = ["ALWAYS", "asking", "greetings", "health"]
 
 ALWAYS = (
     Words("How are you?", "आप कैसे हैं?"),
@@ -36,6 +36,10 @@ _GREETINGS = (
 )
 
 
+_MOMENTS = (Words("", ""), Words("", ""), Words(" today", " आज"), Words(" now", " अब"))
+_BEFORE = tuple(Words(f"{hello.english}, ", f"{hello.hindi}, ") for hello in _GREETINGS[:2])
+
+
 def greetings(draw: Random) -> Words:
     """Good morning, Meera. Hello, how are you?"""
     greeting = draw.choice(_GREETINGS)
@@ -54,6 +58,23 @@ def greetings(draw: Random) -> Words:
     men = [man for man in NAMES if man.who.gender == "m"]  # *I* is masculine
     hello, me = draw.choice(_GREETINGS[:2]), draw.choice(men)
     return say(f"{hello.english}, my name is {me.english}", f"{hello.hindi}, मेरा नाम {me.hindi} है")
+
+
+def asking(draw: Random) -> Words:
+    """How are you today? Hello, how are you, Meera? I am good now."""
+    name = draw.choice((None, None, *NAMES))
+    when = draw.choice(_MOMENTS)
+    called = "" if name is None else f", {name.english}", "" if name is None else f", {name.hindi}"
+    if draw.random() < 0.25:
+        word = draw.choice((("good", "बढ़िया"), ("fine", "ठीक")))
+        return say(
+            f"I am {word[0]}{when.english}{called[0]}", f"मैं{when.hindi} {word[1]} हूँ{called[1]}"
+        )
+    before = draw.choice((Words("", ""), Words("and ", "और "), *_BEFORE))
+    return enquire(
+        f"{before.english}how are you{when.english}{called[0]}",
+        f"{before.hindi}आप{when.hindi} कैसे हैं{called[1]}",
+    )
 
 
 def health(draw: Random) -> Words:
