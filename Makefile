@@ -9,7 +9,7 @@ demo: $(READY)
 	$(VENV)/bin/clearhead demo
 
 test: check
-	$(VENV)/bin/pytest
+	$(VENV)/bin/pytest --numprocesses auto --dist worksteal
 
 check: $(READY)
 	$(VENV)/bin/ruff check .

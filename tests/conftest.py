@@ -10,11 +10,14 @@ import pytest
 # Before these rooms are imported: every shape written in a signature is executed.
 jaxtyping.install_import_hook(["clearhead.layers", "clearhead.models"], "beartype.beartype")
 
+# Matrices of tests are small, and several tests run at once: threads would wait for each other, in
+# the programs that tests start, too.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 import torch  # noqa: E402
 
 hypothesis.settings.register_profile("house", deadline=None, derandomize=True, max_examples=15)
 hypothesis.settings.load_profile("house")
-torch.set_num_threads(1)  # the tests' matrices are small: two threads would wait for each other
 
 
 @pytest.fixture(autouse=True, scope="session")
