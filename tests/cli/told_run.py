@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from clearhead.data import Finding, Report
+from clearhead.data import Finding, PairReport
 from clearhead.models import TransformerConfig
 from clearhead.tasks.plan import Forecast, Plan
 from clearhead.tasks.scores import Score
@@ -36,7 +36,7 @@ SAMPLES = [
     },
     {"source": "no \x1b[31mred\nand one line", "reference": "日本語" * 30, "answer": ""},
 ]
-REPORT = Report(
+REPORT = PairReport(
     paths=("data/en[hi].tsv",),
     names=("en", "hi"),
     assumed=("encoding: UTF-8",),
@@ -52,7 +52,7 @@ REPORT = Report(
             effect="dropped",
             count=100,
             share=0.1,
-            lines=(3, 8),
+            places=(3, 8),
         ),
     ),
     fatal=(),

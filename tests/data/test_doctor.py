@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearhead.data import Limits, Report, clean, examine, open_pairs
+from clearhead.data import Limits, PairReport, clean, examine, open_pairs
 from clearhead.data.fingerprints import Fingerprints, fingerprint, fingerprint_pair, normalise
-from clearhead.data.report import KINDS
+from clearhead.data.pair_report import KINDS
 from clearhead.data.scripts import count_scripts, has_share, main_script
 from clearhead.errors import ConfigError
 from tests.data.writing import many_pairs, write_tsv
@@ -18,7 +18,7 @@ GOOD = many_pairs(200)
 AT = len(GOOD) + 1  # the line after the good ones
 
 
-def report_on(path: Path, extra: list[tuple[str, str]], limits: Limits = Limits()) -> Report:  # noqa: B008
+def report_on(path: Path, extra: list[tuple[str, str]], limits: Limits = Limits()) -> PairReport:  # noqa: B008
     """Examine the good pairs and some others after them."""
     return examine(open_pairs([write_tsv(path / "en-hi.tsv", GOOD + extra)]), limits=limits)
 
@@ -46,7 +46,7 @@ def report_on(path: Path, extra: list[tuple[str, str]], limits: Limits = Limits(
 def test_each_kind_is_found_on_its_line(tmp_path: Path, kind: str, pair: tuple[str, str]) -> None:
     report = report_on(tmp_path, [pair])
     (found,) = report.findings
-    assert (found.kind, found.count, found.lines) == (kind, 1, (AT,))
+    assert (found.kind, found.count, found.places) == (kind, 1, (AT,))
     assert found.share == pytest.approx(1 / 201)
     assert report.n_kept == 200 + (found.effect == "noted")
     assert not report.is_fatal
@@ -80,7 +80,7 @@ def test_limits_are_obeyed(tmp_path: Path) -> None:
 def test_only_the_first_lines_are_shown(tmp_path: Path) -> None:
     (found,) = report_on(tmp_path, [("", "x")] * 7).findings
     assert found.count == 7
-    assert found.lines == tuple(range(AT, AT + 5))
+    assert found.places == tuple(range(AT, AT + 5))
 
 
 def test_leaks_from_the_test_file_are_dropped(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_leaks_from_the_test_file_are_dropped(tmp_path: Path) -> None:
     held_out = [GOOD[0], (GOOD[1][0], "एक और अनुवाद"), ("New sentence.", "नया वाक्य।")]
     test = open_pairs([write_tsv(tmp_path / "test.tsv", held_out)])
     report = examine(train, test=test)
-    assert {f.kind: f.lines for f in report.findings} == {
+    assert {f.kind: f.places for f in report.findings} == {
         "leaked pair": (1,),
         "leaked source": (2,),
     }

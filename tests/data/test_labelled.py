@@ -114,7 +114,7 @@ def test_the_doctor_tells_of_all_that_is_wrong(tmp_path: Path) -> None:
         file.write(f"only one is odd\todd\nnull\0\tbad\n{'long ' * 500}\tbad\n")  # 46 to 48
         file.write("seen before, in the test\tgood\nmore\tgood\tcells\n")  # 49, 50
     report, kept = LabelledTexts([path]).examine(["Seen  before, in the test"])
-    found = {finding.kind: (finding.effect, finding.lines) for finding in report.findings}
+    found = {finding.kind: (finding.effect, finding.places) for finding in report.findings}
     assert found == {
         "blank text": ("dropped", (42,)),
         "blank label": ("dropped", (43,)),
@@ -135,7 +135,7 @@ def test_the_doctor_tells_of_all_that_is_wrong(tmp_path: Path) -> None:
     json.dumps(data)
     assert not report.is_fatal
     assert report.lines()[-1] == report.verdict
-    assert report.lines()[-2] == "labels: good (21), bad (20)"
+    assert "labels: good (21), bad (20)" in report.lines()
 
 
 def test_uneven_labels_are_told(tmp_path: Path) -> None:

@@ -162,14 +162,14 @@ def test_the_doctor(tmp_path: Path) -> None:
     report, found = Pictures([root]).examine()
     counts = {each.kind: each.count for each in report.findings}
     assert counts == {
-        "unreadable": 1, "tiny": 1, "contradiction": 2, "duplicate": 1, "sizes": 1, "imbalance": 1,
+        "unreadable": 1, "tiny": 1, "contradiction": 2, "duplicate": 1, "sizes": 1,
     }  # fmt: skip
     assert report.n_read == 67
     assert report.n_kept == len(found) == 62
     lines = "\n".join(report.lines())
-    assert "dropped 1: pictures that cannot be read" in lines
+    assert "dropped 1 (1.5%): pictures that cannot be read" in lines
     assert "broken.png" in lines
-    assert "labels with less than a tenth of the pictures of the largest, c" in lines
+    assert "uneven labels: b has 16 times as many pictures as c" in lines
     data = report.to_dict()
     assert (data["n_dropped"], data["unit"], data["is_fatal"]) == (5, "pictures", False)
 

@@ -77,7 +77,7 @@ def test_every_answer_is_looked_for(tmp_path: Path) -> None:
         ("partly", (Span("tailor", 26),)),
         ("no answer", ()),
     ]
-    assert {found.kind: found.lines for found in report.findings} == {
+    assert {found.kind: found.places for found in report.findings} == {
         "blank question": (6,), "blank context": (11,), "missing": (9,), "lost": (4,),
         "duplicate": (7,), "contradiction": (8,), "moved": (2, 3), "partly lost": (5,),
         "unanswerable": (10,),
@@ -109,7 +109,7 @@ def test_what_is_held_out_is_not_trained_on(tmp_path: Path) -> None:
     path = squad(tmp_path / "a.json", (CONTEXT, qas), ("Carl sings.", [asked("q", ("Carl", 0))]))
     report, kept = examine(path, [Question(1, "ONE", CONTEXT.upper(), ())])
     assert [each.question for each in kept] == ["q"]
-    assert {found.kind: found.lines for found in report.findings} == {
+    assert {found.kind: found.places for found in report.findings} == {
         "leaked question": (1,),
         "leaked context": (2,),
     }

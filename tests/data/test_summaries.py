@@ -102,7 +102,7 @@ def test_the_doctor_knows_what_a_summary_is(tmp_path: Path) -> None:
     ]
     file = open_summaries([write(tmp_path / "a.tsv", [("text", "summary"), *rows])])
     report = examine(file, limits=SUMMARY_LIMITS)
-    dropped = {found.kind: found.lines for found in report.findings if found.effect == "dropped"}
+    dropped = {found.kind: found.places for found in report.findings if found.effect == "dropped"}
     assert dropped == {"blank": (125,), "long": (123,), "longer": (124,)}
     assert report.n_kept == 121
     assert not report.is_fatal

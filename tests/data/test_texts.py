@@ -31,7 +31,7 @@ def test_a_folder_is_read_in_order_without_what_is_no_text(tmp_path: Path) -> No
     assert documents[0].text == "first"
     assert documents[2].text == "naïve café"
     assert (report.n_read, report.n_kept) == (6, 3)
-    told = {found.kind: names for found, names in zip(report.findings, report.named, strict=True)}
+    told = {found.kind: found.places for found in report.findings}
     assert told == {
         "empty": ("empty.md",), "not text": ("picture.png",), "duplicate": ("copy.txt",),
     }  # fmt: skip

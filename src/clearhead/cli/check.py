@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from clearhead.data.report import Report, describe_lines
+from clearhead.data.report import Report
 from clearhead.data.which import which_task
 from clearhead.errors import InputError
 from clearhead.tasks.verbs import verbs_of
@@ -46,11 +46,8 @@ def show_check(
     report = verbs.examine(verbs.open_data(paths, columns), held_out)
     if as_json:
         print(json.dumps(report.to_dict(), indent=2, ensure_ascii=False))
-    elif isinstance(report, Report):
-        show_report(report, Console(highlight=False))
     else:
-        lines = report.lines()[: -1 if report.is_fatal else None]  # a fatal verdict is an error
-        print("\n".join([" · ".join(report.paths), *(f"  {line}" for line in lines)]))
+        show_report(report, Console(highlight=False))
     if report.is_fatal:
         raise InputError(f"{' and '.join(report.paths)}: {report.verdict}")
 
@@ -58,19 +55,15 @@ def show_check(
 def show_report(report: Report, console: Console) -> None:
     """Print what was assumed, what was found, and the verdict."""
     console.print(Text(" · ".join(report.paths), style="bold"))
-    for sentence in report.assumed:
+    for sentence in (*report.assumed, *report.notes()):
         console.print(Text(f"  {sentence}"), soft_wrap=True)
-    console.print(
-        f"  read: {report.n_read:,} entries, on average "
-        f"{report.mean_lengths[0]:.0f} → {report.mean_lengths[1]:.0f} characters in what is kept"
-    )
     if report.findings:
-        table = Table("finding", "pairs", "share", "done", "where")
+        table = Table("finding", report.unit, "share", "done", "where")
         for column in table.columns[1:3]:
             column.justify = "right"
         for found in report.findings:
             share = f"{found.share:.1%}" if found.share >= 0.0005 else "< 0.1%"
-            where = describe_lines(found)
+            where = found.where(report.place)
             table.add_row(found.meaning, f"{found.count:,}", share, found.effect, where)
         console.print(table)
     else:

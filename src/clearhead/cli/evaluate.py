@@ -14,8 +14,9 @@ from rich.text import Text
 from clearhead.cli.show import score_table, wide_console
 from clearhead.data import Pair, PairFile, open_pairs
 from clearhead.data.fingerprints import normalise
+from clearhead.data.pair_report import KINDS
 from clearhead.data.pairs import Tally
-from clearhead.data.report import KINDS, Finding, describe_lines
+from clearhead.data.report import Finding, list_findings
 from clearhead.engine.memory import Wanted
 from clearhead.errors import InputError
 from clearhead.tasks.evaluate import evaluate
@@ -49,7 +50,7 @@ def show_scores(
     pairs = list(_whole(file, tally))
     if not pairs:
         raise InputError(f"{_told(file)} holds no pair with both sides: nothing can be scored")
-    left_out = list(_left_out(tally, len(pairs)))
+    left_out = _left_out(tally, len(pairs))
     start = time.perf_counter()
     # The spinner is shown on terminals only.
     with Console(stderr=True).status(f"translating {len(pairs):,} pairs …"):
@@ -69,9 +70,7 @@ def show_scores(
     told = describe_time(seconds)
     console.print(f"{len(pairs):,} pairs in {told}, {len(pairs) / seconds:,.1f} a second")
     for found in left_out:
-        console.print(
-            f"left out {found.count:,}: {found.meaning}, {describe_lines(found)}", soft_wrap=True
-        )
+        console.print(f"left out {found.count:,}: {found.meaning}, {found.where()}", soft_wrap=True)
 
 
 def _whole(file: PairFile, tally: Tally) -> Iterator[Pair]:
@@ -84,16 +83,10 @@ def _whole(file: PairFile, tally: Tally) -> Iterator[Pair]:
             tally.add("blank", line)
 
 
-def _left_out(tally: Tally, n_pairs: int) -> Iterator[Finding]:
+def _left_out(tally: Tally, n_pairs: int) -> tuple[Finding, ...]:
     """What was no pair, in the doctor's words."""
-    for kind, n in tally.counts.items():
-        effect, meaning = KINDS[kind]
-        if effect == "dropped":
-            lines = tuple(tally.lines[kind])
-            share = n / (n + n_pairs)
-            yield Finding(
-                kind=kind, meaning=meaning, effect=effect, count=n, share=share, lines=lines
-            )
+    counts = {kind: n for kind, n in tally.counts.items() if KINDS[kind][0] == "dropped"}
+    return list_findings(KINDS, counts, tally.lines, n_pairs + sum(counts.values()))
 
 
 def _told(file: PairFile) -> str:

@@ -23,7 +23,6 @@ from clearhead.cli.check import show_report
 from clearhead.cli.live_course import Course, sparkline
 from clearhead.cli.live_words import next_lines, plan_lines, prose, result_lines, sample_lines
 from clearhead.data import Report
-from clearhead.tasks.verbs import AnyReport
 from clearhead.text.amounts import describe_time
 
 __all__ = ["Live"]
@@ -90,8 +89,8 @@ class Live:
             hear(facts)
 
     def _on_report(self, facts: dict[str, Any]) -> None:
-        report: AnyReport = facts["report"]
-        if self._region is not None and isinstance(report, Report):
+        report: Report = facts["report"]
+        if self._region is not None:
             show_report(report, self.console)
         else:
             lines = report.lines()[: -1 if report.is_fatal else None]  # a fatal verdict is an error

@@ -12,8 +12,9 @@ from itertools import chain, islice
 from statistics import median
 
 from clearhead.data.fingerprints import Fingerprints, fingerprint, fingerprint_pair, normalise
+from clearhead.data.pair_report import KINDS, REPEATS, Limits, PairReport
 from clearhead.data.pairs import Pair, PairFile, Tally
-from clearhead.data.report import KINDS, REPEATS, Finding, Limits, Report
+from clearhead.data.report import list_findings
 from clearhead.data.scripts import LANGUAGE_SCRIPTS, count_scripts, has_share, main_script
 from clearhead.text.normal import language_of
 
@@ -32,7 +33,7 @@ def examine(
     *,
     test: Iterable[Pair] | None = None,
     limits: Limits = Limits(),  # noqa: B008
-) -> Report:
+) -> PairReport:
     """Look at all pairs and report; `test` are pairs that training must not see."""
     visit = _Visit(pairs, test, limits)
     lengths = [0, 0]
@@ -43,19 +44,7 @@ def examine(
     tally = visit.tally
     dropped = {kind: n for kind, n in tally.counts.items() if KINDS[kind][0] == "dropped"}
     n_read = n_kept + sum(dropped.values())
-    findings = tuple(
-        Finding(
-            kind=kind,
-            meaning=meaning,
-            effect=effect,
-            count=tally.counts[kind],
-            share=tally.counts[kind] / n_read,
-            lines=tuple(tally.lines[kind]),
-        )
-        for kind, (effect, meaning) in KINDS.items()
-        if kind in tally.counts
-    )
-    return Report(
+    return PairReport(
         paths=tuple(map(str, pairs.paths)),
         names=pairs.names,
         assumed=pairs.assumed,
@@ -64,7 +53,7 @@ def examine(
         n_sources=len(visit.sources_seen),
         scripts=visit.scripts,
         mean_lengths=(lengths[0] / max(1, n_kept), lengths[1] / max(1, n_kept)),
-        findings=findings,
+        findings=list_findings(KINDS, tally.counts, tally.lines, n_read),
         fatal=tuple(_fatal(pairs.names, visit.scripts, n_kept, dropped, limits)),
     )
 

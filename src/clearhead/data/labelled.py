@@ -7,15 +7,15 @@ is right. Texts are held in memory.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from clearhead.data.cells import CellFile, open_cells
 from clearhead.data.columns import KNOWN_PAIRS, LANGUAGE_CODES, is_header, is_identifier
 from clearhead.data.fingerprints import normalise
 from clearhead.data.pairs import Tally
-from clearhead.data.report import Effect, Finding, describe_lines
+from clearhead.data.report import Kinds, Report, describe_labels, list_findings
 from clearhead.errors import InputError, nearest
 
 __all__ = ["Example", "LabelReport", "LabelledTexts", "looks_like_labels", "sort_labels"]
@@ -30,7 +30,7 @@ _TEXT_NAMES = (
 )
 LABEL_NAMES: Final = frozenset(_LABEL_NAMES.split())
 TEXT_NAMES: Final = frozenset(_TEXT_NAMES.split())
-KINDS: Final[dict[str, tuple[Effect, str]]] = {
+KINDS: Final[Kinds] = {
     "blank text": ("dropped", "the text is blank"),
     "blank label": ("dropped", "the label is blank"),
     "unreadable": ("dropped", "NUL characters, or bytes that cannot be decoded"),
@@ -51,9 +51,6 @@ LONGEST_LABEL = 60
 LONG = 2000
 MIN_TEXTS = 20
 MAX_UNUSABLE = 0.5
-N_LABELS_TOLD = 12
-UNEVEN = 10
-"""Labels are uneven if one has so many times the texts of another."""
 
 
 class Example(NamedTuple):
@@ -65,65 +62,23 @@ class Example(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelReport:
-    """What was found; `n_read` is `n_kept` and all that was dropped."""
+class LabelReport(Report):
+    """What was found in texts with labels."""
 
-    paths: tuple[str, ...]
     names: tuple[str, str]
-    assumed: tuple[str, ...]
-    n_read: int
-    n_kept: int
     labels: dict[str, int]
     """How many texts of those that are kept have each label."""
     mean_length: float
     """In characters."""
-    findings: tuple[Finding, ...]
-    fatal: tuple[str, ...]
     unit: str = "texts"
 
-    @property
-    def is_fatal(self) -> bool:
-        """Whether this data should not be trained on."""
-        return bool(self.fatal)
+    def remains(self) -> str:
+        """How many texts, and how many labels."""
+        return f"{super().remains()}, with {len(self.labels):,} labels"
 
-    @property
-    def verdict(self) -> str:
-        """The result in one line."""
-        if self.fatal:
-            return "not fit for training: " + "; ".join(self.fatal)
-        return (
-            f"fit for training: {self.n_kept:,} texts remain of {self.n_read:,}, with "
-            f"{len(self.labels):,} labels"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain nested data, ready for JSON."""
-        n_dropped = self.n_read - self.n_kept
-        return {**asdict(self), "n_dropped": n_dropped, "is_fatal": self.is_fatal}
-
-    def lines(self) -> list[str]:
-        """The report as plain lines."""
-        findings = [
-            f"{found.effect} {found.count:,} ({found.share:.1%}): {found.meaning}, "
-            f"{describe_lines(found)}"
-            for found in self.findings
-        ]
-        return [*self.assumed, *findings, *self._counts(), self.verdict]
-
-    def _counts(self) -> Iterator[str]:
+    def notes(self) -> list[str]:
         """How many texts each label has, and whether that is uneven."""
-        if not self.labels:
-            return
-        ranked = sorted(self.labels.items(), key=lambda entry: -entry[1])
-        told = ", ".join(f"{label} ({n:,})" for label, n in ranked[:N_LABELS_TOLD])
-        more = f" and {len(ranked) - N_LABELS_TOLD:,} more" if len(ranked) > N_LABELS_TOLD else ""
-        yield f"labels: {told}{more}"
-        (most, n_most), (least, n_least) = ranked[0], ranked[-1]
-        if n_most >= UNEVEN * n_least:
-            yield (
-                f"uneven labels: {most} has {n_most / n_least:.0f} times as many texts as {least}; "
-                "macro-F1 tells more than accuracy"
-            )
+        return describe_labels(self.labels, self.unit)
 
 
 class LabelledTexts:
@@ -197,6 +152,7 @@ class LabelledTexts:
 
     def _report(self, tally: Tally, n_read: int, kept: Sequence[Example]) -> LabelReport:
         counts = Counter(each.label for each in kept)
+        lines = {kind: sorted(found) for kind, found in tally.lines.items()}
         return LabelReport(
             paths=tuple(map(str, self.paths)),
             names=self.names,
@@ -205,18 +161,7 @@ class LabelledTexts:
             n_kept=len(kept),
             labels={label: counts[label] for label in sort_labels(counts)},
             mean_length=sum(len(each.text) for each in kept) / max(1, len(kept)),
-            findings=tuple(
-                Finding(
-                    kind=kind,
-                    meaning=meaning,
-                    effect=effect,
-                    count=tally.counts[kind],
-                    share=tally.counts[kind] / max(1, n_read),
-                    lines=tuple(sorted(tally.lines[kind])),
-                )
-                for kind, (effect, meaning) in KINDS.items()
-                if kind in tally.counts
-            ),
+            findings=list_findings(KINDS, tally.counts, lines, n_read),
             fatal=tuple(_fatal(tally, counts, len(kept), self.names[1])),
         )
 

@@ -6,7 +6,7 @@ labels are left out, and the size that most of them have becomes the size of all
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearhead.data.picture_files import PictureSource, open_parts
-from clearhead.data.report import Effect, Finding
+from clearhead.data.report import Kinds, Report, describe_labels, list_findings
 from clearhead.errors import InputError
 from clearhead.media import Fit, fit_picture, is_grey, with_channels
 
 __all__ = ["PictureReport", "PictureSet", "Pictures", "choose_size"]
 
-KINDS: Final[dict[str, tuple[Effect, str]]] = {
+KINDS: Final[Kinds] = {
     "unreadable": ("dropped", "pictures that cannot be read"),
     "tiny": ("dropped", "pictures of fewer than 4 pixels on a side"),
     "contradiction": ("dropped", "pictures that are there with several labels"),
@@ -30,7 +30,6 @@ KINDS: Final[dict[str, tuple[Effect, str]]] = {
     "small": ("noted", "pictures that are enlarged to more than twice their size"),
     "sizes": ("noted", "pictures of another size than most; all are made the same"),
     "grey": ("noted", "grey pictures among coloured ones"),
-    "imbalance": ("noted", "labels with less than a tenth of the pictures of the largest"),
 }
 N_NAMED = 5
 LEAST = 20
@@ -40,57 +39,31 @@ LARGEST = 64
 """Pixels on a side that pictures have at most, unless the user says otherwise."""
 
 
-@dataclass(frozen=True)
-class PictureReport:
-    """What was found in the pictures; `n_read` is `n_kept` and all that was dropped."""
+@dataclass(frozen=True, kw_only=True)
+class PictureReport(Report):
+    """What was found in pictures with labels."""
 
-    paths: tuple[str, ...]
-    assumed: tuple[str, ...]
-    n_read: int
-    n_kept: int
     size: int
     """Height and width of every picture as the model sees it."""
     n_channels: int
     labels: tuple[str, ...]
     counts: tuple[int, ...]
     """How many pictures of each label there are."""
-    findings: tuple[Finding, ...]
-    named: tuple[tuple[str, ...], ...]
-    """The first pictures, or labels, of each finding."""
-    fatal: tuple[str, ...]
     unit: str = "pictures"
 
-    @property
-    def is_fatal(self) -> bool:
-        """Whether this data should not be trained on."""
-        return bool(self.fatal)
+    def notes(self) -> list[str]:
+        """How many pictures each label has, and whether that is uneven."""
+        return describe_labels(dict(zip(self.labels, self.counts, strict=True)), self.unit)
 
-    @property
-    def verdict(self) -> str:
-        """The result in one line."""
-        if self.fatal:
-            return "not fit for training: " + "; ".join(self.fatal)
+    def remains(self) -> str:
+        """How many pictures, of what size, and with which labels."""
         colours = "coloured" if self.n_channels == 3 else "grey"
         fewest, most = min(self.counts), max(self.counts)
         each = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
         return (
-            f"fit for training: {self.n_kept:,} {colours} pictures of {self.size} × {self.size} "
-            f"pixels with {len(self.labels)} labels, {each} of each"
+            f"{self.n_kept:,} {colours} pictures of {self.size} × {self.size} pixels with "
+            f"{len(self.labels)} labels, {each} of each"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain nested data, ready for JSON."""
-        n_dropped = self.n_read - self.n_kept
-        return {**asdict(self), "n_dropped": n_dropped, "is_fatal": self.is_fatal}
-
-    def lines(self) -> list[str]:
-        """The report as plain lines."""
-        findings = [
-            f"{found.effect} {found.count:,}: {found.meaning}, {', '.join(names)}"
-            + (" …" if found.count > len(names) else "")
-            for found, names in zip(self.findings, self.named, strict=True)
-        ]
-        return [*self.assumed, *findings, self.verdict]
 
 
 @dataclass(frozen=True)
@@ -172,15 +145,11 @@ class Pictures:
     ) -> PictureReport:
         counts = np.bincount(kept.labels, minlength=len(kept.names)).tolist()
         pairs = [(name, n) for name, n in zip(kept.names, counts, strict=True) if n]
-        rare = [name for name, n in pairs if 10 * n < max(counts)]
         named = {
             kind: [self.source.name(place) for place in places[:N_NAMED]]
             for kind, places in doctor.found.items()
         }
         n_found = {kind: len(places) for kind, places in doctor.found.items()}
-        if rare:
-            named["imbalance"], n_found["imbalance"] = rare[:N_NAMED], len(rare)
-        kinds = [kind for kind in KINDS if n_found.get(kind)]
         n_read = len(self.source.labels)
         return PictureReport(
             paths=tuple(map(str, self.given)),
@@ -191,18 +160,7 @@ class Pictures:
             n_channels=n_channels,
             labels=tuple(name for name, _ in pairs),
             counts=tuple(n for _, n in pairs),
-            findings=tuple(
-                Finding(
-                    kind=kind,
-                    meaning=KINDS[kind][1],
-                    effect=KINDS[kind][0],
-                    count=n_found[kind],
-                    share=n_found[kind] / n_read,
-                    lines=(),
-                )
-                for kind in kinds
-            ),
-            named=tuple(tuple(named[kind]) for kind in kinds),
+            findings=list_findings(KINDS, n_found, named, n_read),
             fatal=tuple(_fatal(pairs)),
         )
 

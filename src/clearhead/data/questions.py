@@ -5,18 +5,18 @@ contexts and questions are never changed, because answers are places in them.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from clearhead.data.fingerprints import normalise
 from clearhead.data.question_files import Question, Span, read_questions
-from clearhead.data.report import Effect, Finding
+from clearhead.data.report import Kinds, Report, list_findings
 from clearhead.errors import InputError
 
 __all__ = ["QuestionReport", "Questions", "context_key"]
 
-KINDS: Final[dict[str, tuple[Effect, str]]] = {
+KINDS: Final[Kinds] = {
     "blank question": ("dropped", "the question is blank"),
     "blank context": ("dropped", "the context is blank"),
     "missing": ("dropped", "there should be an answer, and none is given"),
@@ -37,54 +37,24 @@ LEAST = 100
 """Questions below which nothing can be learned."""
 
 
-@dataclass(frozen=True)
-class QuestionReport:
-    """What was found; `n_read` is `n_kept` and all that was dropped."""
+@dataclass(frozen=True, kw_only=True)
+class QuestionReport(Report):
+    """What was found in questions on texts."""
 
-    paths: tuple[str, ...]
-    n_read: int
-    n_kept: int
     n_contexts: int
     n_unanswerable: int
     n_characters: int
     """Of all contexts, each once, and the questions."""
-    findings: tuple[Finding, ...]
-    fatal: tuple[str, ...]
     assumed: tuple[str, ...] = (
         "task: answer, because these are questions on texts with their answers",
     )
     unit: str = "questions"
+    place = "question"
 
-    @property
-    def is_fatal(self) -> bool:
-        """Whether this data should not be trained on."""
-        return bool(self.fatal)
-
-    @property
-    def verdict(self) -> str:
-        """The result in one line."""
-        if self.fatal:
-            return "not fit for training: " + "; ".join(self.fatal)
+    def remains(self) -> str:
+        """How many questions, on how many contexts, and how many have no answer."""
         without = f", {self.n_unanswerable:,} without an answer" if self.n_unanswerable else ""
-        return (
-            f"fit for training: {self.n_kept:,} questions remain of {self.n_read:,}, "
-            f"on {self.n_contexts:,} contexts{without}"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain nested data, ready for JSON."""
-        n_dropped = self.n_read - self.n_kept
-        return {**asdict(self), "n_dropped": n_dropped, "is_fatal": self.is_fatal}
-
-    def lines(self) -> list[str]:
-        """The report as plain lines."""
-        findings = [
-            f"{found.effect} {found.count:,}: {found.meaning}, question{'s' * (found.count > 1)} "
-            + ", ".join(map(str, found.lines))
-            + " …" * (found.count > len(found.lines))
-            for found in self.findings
-        ]
-        return [*self.assumed, *findings, self.verdict]
+        return f"{super().remains()}, on {self.n_contexts:,} contexts{without}"
 
 
 class Questions:
@@ -149,17 +119,11 @@ class Questions:
             n_contexts=len(contexts),
             n_unanswerable=n_without,
             n_characters=sum(map(len, contexts)) + sum(len(each.question) for each in kept),
-            findings=tuple(
-                Finding(
-                    kind=kind,
-                    meaning=meaning,
-                    effect=effect,
-                    count=len(found[kind]),
-                    share=len(found[kind]) / n_read,
-                    lines=tuple(found[kind][:N_NUMBERED]),
-                )
-                for kind, (effect, meaning) in KINDS.items()
-                if kind in found
+            findings=list_findings(
+                KINDS,
+                {kind: len(numbers) for kind, numbers in found.items()},
+                {kind: numbers[:N_NUMBERED] for kind, numbers in found.items()},
+                n_read,
             ),
             fatal=tuple(fatal),
         )

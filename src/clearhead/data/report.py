@@ -1,78 +1,60 @@
-"""What the doctor found: how many pairs, what is wrong with which, and whether to train at all."""
+"""What the doctor says of data of any kind: what is wrong where, and whether to train on it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Literal
 
-from clearhead.config import Config
-from clearhead.errors import ConfigError
-
-__all__ = ["KINDS", "REPEATS", "Effect", "Finding", "Limits", "Report", "describe_lines"]
+__all__ = ["Effect", "Finding", "Kinds", "Report", "describe_labels", "list_findings"]
 
 Effect = Literal["dropped", "noted"]
 
-KINDS: Final[dict[str, tuple[Effect, str]]] = {
-    "fuzzy": ("dropped", "translations marked as fuzzy"),
-    "untranslated": ("dropped", "messages without a translation"),
-    "incomplete": ("dropped", "units without both languages"),
-    "blank": ("dropped", "a side is blank"),
-    "nul": ("dropped", "NUL characters"),
-    "control": ("dropped", "control characters"),
-    "undecodable": ("dropped", "bytes that cannot be decoded"),
-    "identical": ("dropped", "source and target are identical"),
-    "long": ("dropped", "over-long"),
-    "longer": ("dropped", "the target is not shorter than the source"),
-    "ratio": ("dropped", "lengths of the sides do not fit"),
-    "script": ("dropped", "mostly in another script than the column"),
-    "leaked pair": ("dropped", "pair is also in the test file"),
-    "leaked source": ("dropped", "source is also in the test file"),
-    "duplicate": ("dropped", "duplicate of an earlier pair"),
-    "ragged": ("noted", "row has more or fewer cells than usual"),
-    "one to many": ("noted", "source came before with another target"),
-    "many to one": ("noted", "target came before with another source"),
-}
-"""Kind of finding → what happens to the pair, and what it means. A dropped pair has one kind."""
+Kinds = Mapping[str, tuple[Effect, str]]
+"""Kind of finding → what happens to the entry, and what it means, in the order of telling."""
 
-REPEATS = ("fuzzy", "untranslated", "incomplete", "leaked pair", "leaked source", "duplicate")
-"""Kinds that say nothing against the quality of a file."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits(Config):
-    """What a usable pair is. Lengths are in characters, after spaces are evened out."""
-
-    max_length: int = 2000
-    max_ratio: float = 3.0
-    """How far the ratio of a pair's lengths may be from the usual ratio of the file."""
-    min_script_share: float = 0.3
-    """How much of a side's letters must be in the column's own script."""
-    drop_identical: bool = True
-    must_shorten: bool = False
-    """Whether a target has to be shorter than its source, as a summary is."""
-    min_pairs: int = 100
-    max_unusable: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Refuse limits that no pair could meet."""
-        super().__post_init__()
-        if self.max_length < 1:
-            raise ConfigError(f"max_length={self.max_length} must be at least 1")
-        if not self.max_ratio > 1:
-            raise ConfigError(f"max_ratio={self.max_ratio} must be greater than 1")
-        for name in ("min_script_share", "max_unusable"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name}={getattr(self, name)} must be from 0 to 1")
+N_LABELS_TOLD = 12
+UNEVEN = 10
+"""Labels are uneven if one has so many times the entries of another."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One kind of trouble: how often, on which lines first, and what is done about it."""
+    """One kind of trouble: how often, where first, and what is done about it."""
 
     kind: str
     meaning: str
     effect: Effect
     count: int
     share: float
-    lines: tuple[int, ...]
+    places: tuple[int | str, ...]
+    """The first of them: numbers of lines or questions, or names of files or labels."""
+
+    def where(self, place: str = "line") -> str:
+        """The first places: `line 3`, `lines 3, 8, 9 …` or `a.txt, b.txt`."""
+        text = ", ".join(map(str, self.places))  # a comma inside a number would confuse
+        more = " …" if self.count > len(self.places) else ""
+        is_numbered = any(isinstance(each, int) for each in self.places)
+        return f"{place}{'s' * (self.count > 1)} {text}{more}" if is_numbered else f"{text}{more}"
+
+
+def list_findings(
+    kinds: Kinds,
+    counts: Mapping[str, int],
+    places: Mapping[str, Sequence[int | str]],
+    n_read: int,
+) -> tuple[Finding, ...]:
+    """The kinds that were met."""
+    return tuple(
+        Finding(
+            kind=kind,
+            meaning=meaning,
+            effect=effect,
+            count=counts[kind],
+            share=counts[kind] / max(1, n_read),
+            places=tuple(places[kind]),
+        )
+        for kind, (effect, meaning) in kinds.items()
+        if counts.get(kind)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,15 +62,16 @@ class Report:
     """The doctor's report. `n_read` is `n_kept` and all that was dropped; `fatal` are sentences."""
 
     paths: tuple[str, ...]
-    names: tuple[str, str]
     assumed: tuple[str, ...]
     n_read: int
     n_kept: int
-    n_sources: int
-    scripts: tuple[str | None, str | None]
-    mean_lengths: tuple[float, float]
     findings: tuple[Finding, ...]
     fatal: tuple[str, ...]
+    unit: str
+    """What is counted, in the plural."""
+
+    place: ClassVar[str] = "line"
+    """What the numbers of findings count."""
 
     @property
     def is_fatal(self) -> bool:
@@ -105,27 +88,42 @@ class Report:
         """The result in one line."""
         if self.fatal:
             return "not fit for training: " + "; ".join(self.fatal)
-        return (
-            f"fit for training: {self.n_kept:,} distinct pairs remain of {self.n_read:,}, "
-            f"with {self.n_sources:,} different sources"
-        )
+        return f"fit for training: {self.remains()}"
+
+    def remains(self) -> str:
+        """What there is to learn from."""
+        return f"{self.n_kept:,} {self.unit} remain of {self.n_read:,}"
+
+    def notes(self) -> list[str]:
+        """More that is worth knowing before training."""
+        return []
 
     def to_dict(self) -> dict[str, Any]:
         """Plain nested data, ready for JSON."""
         return {**asdict(self), "n_dropped": self.n_dropped, "is_fatal": self.is_fatal}
 
     def lines(self) -> list[str]:
-        """The report as plain lines, for logs and for terminals without tables."""
+        """The report as plain lines, for logs; the verdict is the last."""
         findings = [
             f"{found.effect} {found.count:,} ({found.share:.1%}): {found.meaning}, "
-            f"{describe_lines(found)}"
+            f"{found.where(self.place)}"
             for found in self.findings
         ]
-        return [*self.assumed, *findings, self.verdict]
+        return [*self.assumed, *self.notes(), *findings, self.verdict]
 
 
-def describe_lines(found: Finding) -> str:
-    """The first line numbers of a finding: `line 3` or `lines 3, 8, 9 …`."""
-    text = ", ".join(map(str, found.lines))  # a comma inside a number would confuse
-    more = " …" if found.count > len(found.lines) else ""
-    return f"line{'s' * (found.count > 1)} {text}{more}"
+def describe_labels(labels: Mapping[str, int], unit: str) -> list[str]:
+    """How many texts or pictures each label has, and whether that is uneven."""
+    if not labels:
+        return []
+    ranked = sorted(labels.items(), key=lambda entry: -entry[1])
+    told = ", ".join(f"{label} ({n:,})" for label, n in ranked[:N_LABELS_TOLD])
+    more = f" and {len(ranked) - N_LABELS_TOLD:,} more" if len(ranked) > N_LABELS_TOLD else ""
+    lines = [f"labels: {told}{more}"]
+    (most, n_most), (least, n_least) = ranked[0], ranked[-1]
+    if n_most >= UNEVEN * n_least:
+        lines.append(
+            f"uneven labels: {most} has {n_most / n_least:.0f} times as many {unit} as {least}; "
+            "macro-F1 tells more than accuracy"
+        )
+    return lines

@@ -7,9 +7,9 @@ from statistics import median
 from typing import Final
 
 from clearhead.data.columns import LANGUAGE_CODES, SUMMARIES
+from clearhead.data.pair_report import Limits
 from clearhead.data.pairs import Pair, PairFile
 from clearhead.data.readers import open_pairs
-from clearhead.data.report import Limits
 from clearhead.data.scripts import main_script
 from clearhead.errors import ClearheadError
 

@@ -5,18 +5,18 @@ before; nothing else is changed: spaces and line breaks are part of what is lear
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from clearhead.data.encoding import detect_encoding, open_text, read_head
-from clearhead.data.report import Effect, Finding
+from clearhead.data.report import Kinds, Report, list_findings
 from clearhead.errors import InputError
 
 __all__ = ["Document", "TextReport", "Texts", "find_texts"]
 
-KINDS: Final[dict[str, tuple[Effect, str]]] = {
+KINDS: Final[Kinds] = {
     "empty": ("dropped", "empty files"),
     "not text": ("dropped", "files that hold no text"),
     "duplicate": ("dropped", "files with the same text as an earlier one"),
@@ -39,53 +39,23 @@ class Document:
     text: str
 
 
-@dataclass(frozen=True)
-class TextReport:
-    """What was found in the files; `n_read` is `n_kept` and all that was dropped."""
+@dataclass(frozen=True, kw_only=True)
+class TextReport(Report):
+    """What was found in files of plain text."""
 
-    paths: tuple[str, ...]
-    assumed: tuple[str, ...]
-    n_read: int
-    n_kept: int
     n_characters: int
     n_lines: int
     alphabet: int
     """How many different characters there are."""
-    findings: tuple[Finding, ...]
-    named: tuple[tuple[str, ...], ...]
-    """The first files of each finding."""
-    fatal: tuple[str, ...]
+    unit: str = "files"
 
-    @property
-    def is_fatal(self) -> bool:
-        """Whether this data should not be trained on."""
-        return bool(self.fatal)
-
-    @property
-    def verdict(self) -> str:
-        """The result in one line."""
-        if self.fatal:
-            return "not fit for training: " + "; ".join(self.fatal)
+    def remains(self) -> str:
+        """How much text."""
         files = "1 file" if self.n_kept == 1 else f"{self.n_kept:,} files"
         return (
-            f"fit for training: {self.n_characters:,} characters in {self.n_lines:,} lines of "
-            f"{files}, {self.alphabet:,} of them different"
+            f"{self.n_characters:,} characters in {self.n_lines:,} lines of {files}, "
+            f"{self.alphabet:,} of them different"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain nested data, ready for JSON."""
-        n_dropped = self.n_read - self.n_kept
-        counted = {"n_dropped": n_dropped, "unit": "files"}
-        return {**asdict(self), **counted, "is_fatal": self.is_fatal}
-
-    def lines(self) -> list[str]:
-        """The report as plain lines."""
-        findings = [
-            f"{found.effect} {found.count:,}: {found.meaning}, {', '.join(names)}"
-            + (" …" if found.count > len(names) else "")
-            for found, names in zip(self.findings, self.named, strict=True)
-        ]
-        return [*self.assumed, *findings, self.verdict]
 
 
 class Texts:
@@ -133,7 +103,6 @@ class Texts:
     ) -> TextReport:
         n_characters = sum(len(document.text) for document in kept)
         few = f"{n_characters:,} characters are too few to learn from: give at least {LEAST:,}"
-        kinds = [kind for kind in KINDS if kind in found]
         return TextReport(
             paths=tuple(map(str, self.given)),
             assumed=(self.why,),
@@ -142,18 +111,12 @@ class Texts:
             n_characters=n_characters,
             n_lines=sum(document.text.count("\n") + 1 for document in kept),
             alphabet=n_alphabet,
-            findings=tuple(
-                Finding(
-                    kind=kind,
-                    meaning=KINDS[kind][1],
-                    effect=KINDS[kind][0],
-                    count=len(found[kind]),
-                    share=len(found[kind]) / len(self.paths),
-                    lines=(),
-                )
-                for kind in kinds
+            findings=list_findings(
+                KINDS,
+                {kind: len(names) for kind, names in found.items()},
+                {kind: names[:N_NAMED] for kind, names in found.items()},
+                len(self.paths),
             ),
-            named=tuple(tuple(found[kind][:N_NAMED]) for kind in kinds),
             fatal=(few,) if n_characters < LEAST else (),
         )
 

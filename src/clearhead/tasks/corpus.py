@@ -11,7 +11,7 @@ from clearhead.data import (
     Limits,
     Pair,
     PairFile,
-    Report,
+    PairReport,
     Shares,
     clean,
     examine,
@@ -39,7 +39,7 @@ class Corpus:
     pairs: PairFile
     given: tuple[Pair, ...]
     """Held-out pairs from files of their own, which training must not see."""
-    report: Report
+    report: PairReport
     shares: Shares
     seed: int
     validation: tuple[Pair, ...]

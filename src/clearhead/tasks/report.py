@@ -248,21 +248,21 @@ def _data(card: dict[str, Any]) -> str:
     findings = [_finding(each) for each in _items(data, "findings") if isinstance(each, Mapping)]
     if findings:
         text += "<h3>What the doctor found</h3>\n"
-        text += table(("found", f"#{kept}", "#share", "done", "first lines"), findings)
+        text += table(("found", f"#{kept}", "#share", "done", "the first"), findings)
     elif "findings" in data:
         text += "<p>The doctor found nothing wrong.</p>"
     return text
 
 
 def _finding(found: Mapping[str, Any]) -> tuple[str, ...]:
-    lines, count = _items(found, "lines"), found.get("count")
-    more = " …" if is_number(count) and count > len(lines) and lines else ""
+    places, count = _items(found, "places"), found.get("count")
+    more = " …" if is_number(count) and count > len(places) and places else ""
     return (
         isolate(found.get("meaning", found.get("kind", "?"))),
         say_number(count),
         say_share(found.get("share")),
         isolate(found.get("effect", "")),
-        escaped(", ".join(map(str, lines))) + more,
+        isolate(", ".join(map(str, places))) + more,
     )
 
 

@@ -12,40 +12,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from clearhead.data.report import Report
 from clearhead.data.which import TASKS
 from clearhead.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from clearhead.tasks.scores import Score
 
-__all__ = ["AnyReport", "Scored", "Verbs", "verbs_of"]
-
-
-class AnyReport(Protocol):
-    """What the doctor says of data of any kind."""
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Which files these are."""
-        ...
-
-    @property
-    def is_fatal(self) -> bool:
-        """Whether this data should not be trained on."""
-        ...
-
-    @property
-    def verdict(self) -> str:
-        """The result in one line."""
-        ...
-
-    def lines(self) -> list[str]:
-        """The report as plain lines, the verdict last."""
-        ...
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain nested data, ready for JSON."""
-        ...
+__all__ = ["Scored", "Verbs", "verbs_of"]
 
 
 @dataclass(frozen=True)
@@ -76,7 +50,7 @@ class Verbs(Protocol):
         """The data of some files, not read yet; refuses what cannot be such data."""
         ...
 
-    def examine(self, data: Any, test: Any = None) -> AnyReport:
+    def examine(self, data: Any, test: Any = None) -> Report:
         """What is wrong with the data; `test` is what training must not see."""
         ...
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clearhead.data import PairFile, Report
+from clearhead.data import PairFile, PairReport
 from clearhead.data.doctor import examine as examine_pairs
 from clearhead.data.summaries import SUMMARY_LIMITS, open_summaries
 from clearhead.engine.memory import Wanted
@@ -24,7 +24,7 @@ def open_data(paths: Sequence[Path], columns: tuple[str, str] | None = None) -> 
     return open_summaries(paths, columns)
 
 
-def examine(data: PairFile, test: PairFile | None = None) -> Report:
+def examine(data: PairFile, test: PairFile | None = None) -> PairReport:
     """Every pair looked at once."""
     return examine_pairs(data, test=test, limits=SUMMARY_LIMITS)
 

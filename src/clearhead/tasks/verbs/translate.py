@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clearhead.data import PairFile, Report, open_pairs
+from clearhead.data import PairFile, PairReport, open_pairs
 from clearhead.data.doctor import examine as examine_pairs
 from clearhead.engine.memory import Wanted
 from clearhead.tasks.verbs import Scored
@@ -29,7 +29,7 @@ def open_data(paths: Sequence[Path], columns: tuple[str, str] | None = None) -> 
     return open_pairs(paths, columns)
 
 
-def examine(data: PairFile, test: PairFile | None = None) -> Report:
+def examine(data: PairFile, test: PairFile | None = None) -> PairReport:
     """Every pair looked at once."""
     return examine_pairs(data, test=test)
 
