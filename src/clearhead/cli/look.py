@@ -29,6 +29,8 @@ def show_look(
         raise InputError(
             f"a model for the task {task} has no view {view!r}: {nearest(view, looks.VIEWS)}"
         )
+    if options.get("block") is not None and options.get("head") is None:
+        raise InputError(f"--block {options['block']} shows one head of it: give --head, too")
     picture: Picture = looks.look(folder, inputs, view=view, **options)
     if out is None:
         click.echo(picture.text)

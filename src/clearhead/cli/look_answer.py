@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from clearhead.cli.run_options import refuse_writing
 from clearhead.errors import InputError
 from clearhead.observe.drawing import Picture
 from clearhead.observe.names import name_pieces
@@ -59,17 +60,12 @@ def look(
     **options: Any,
 ) -> Picture:
     """Draw a view of what the model does with a question and a text."""
-    idle = [name for name, value in options.items() if value is not None and value != ()]
-    if idle:
-        name = idle[0].replace("n_beams", "beams").replace("_", "-")
-        raise InputError(f"--{name} is for models that write, and this one finds answers")
+    refuse_writing(options, "finds answers in a text")
     if len(texts) != 2:
         raise InputError(
             f"this model answers a question from a text: give QUESTION CONTEXT, and not "
             f"{len(texts)} text{'s' * (len(texts) != 1)}"
         )
-    if block is not None and head is None:
-        raise InputError(f"--block {block} shows one head of it: give --head, too")
     return VIEWS[view](_Wish(Answerer.load(folder), *texts, (block, head)))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from clearhead.cli.run_options import refuse_writing
 from clearhead.errors import InputError, nearest
 from clearhead.observe.drawing import Picture
 from clearhead.observe.names import name_pieces
@@ -40,14 +41,9 @@ def look(
     **options: Any,
 ) -> Picture:
     """Draw a view of what the model does with a text; `target` is a label to ask about."""
-    idle = [name for name, value in options.items() if value is not None and value != ()]
-    if idle:
-        name = idle[0].replace("n_beams", "beams").replace("_", "-")
-        raise InputError(f"--{name} is for models that write, and this one says labels")
+    refuse_writing(options, "says labels")
     if len(texts) != 1:
         raise InputError(f"this view shows one text, and {len(texts)} were given")
-    if block is not None and head is None:
-        raise InputError(f"--block {block} shows one head of it: give --head, too")
     classifier = Classifier.load(folder)
     found = classifier(texts[0])
     label = found.label if target is None else target

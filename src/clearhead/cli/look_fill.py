@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from clearhead.cli.run_options import refuse_writing
 from clearhead.errors import InputError
 from clearhead.observe import views
 from clearhead.observe.drawing import Picture
@@ -40,15 +41,10 @@ def look(
     block: int | None = None,
     head: int | None = None,
     kind: str | None = None,
-    **settings: Any,
+    **options: Any,
 ) -> Picture:
     """Draw a view of what the model does with a text that has gaps."""
-    for name, value in settings.items():
-        if value not in (None, ()):
-            option = {"n_beams": "beams"}.get(name, name.replace("_", "-"))
-            raise InputError(f"--{option} is not for a model that fills gaps: leave it out")
-    if block is not None and head is None:
-        raise InputError(f"--block {block} shows one head of it: give --head, too")
+    refuse_writing(options, "fills gaps")
     if len(texts) != 1:
         raise InputError(f"this view shows one text, and {len(texts)} were given")
     return VIEWS[view](_Wish(Filler.load(folder), texts[0], block, head))

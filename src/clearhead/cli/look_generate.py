@@ -51,8 +51,6 @@ def look(
     """Draw a view of how the model goes on with a text."""
     if len(texts) != 1:
         raise InputError(f"each view shows one text, and {len(texts)} were given")
-    if block is not None and head is None:
-        raise InputError(f"--block {block} shows one head of it: give --head, too")
     for name in ("word", "pairs"):
         if options.pop(name, None):
             raise InputError(f"--{name} is for translators, and this model continues texts")

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from clearhead.cli.run_options import refuse_writing
 from clearhead.errors import InputError, nearest
 from clearhead.observe import views
 from clearhead.observe.drawing import Picture
@@ -52,17 +53,12 @@ def look(
     block: int | None = None,
     head: int | None = None,
     kind: str = "",
-    **settings: Any,
+    **options: Any,
 ) -> Picture:
     """Draw a view of what the model sees in one picture; `target` is a label to look for."""
-    for name, value in settings.items():
-        if value not in (None, ()):
-            option = name.removeprefix("n_").replace("_", "-")
-            raise InputError(f"--{option} is for texts, and this model looks at pictures")
+    refuse_writing(options, "looks at pictures")
     if len(files) != 1:
         raise InputError(f"this view shows one picture, and {len(files)} were given")
-    if block is not None and head is None:
-        raise InputError(f"--block {block} shows one head of it: give --head, too")
     return VIEWS[view](_Wish(ImageClassifier.load(folder), files[0], target, (block, head)))
 
 

@@ -95,8 +95,6 @@ def look(
     **settings: Any,
 ) -> Picture:
     """Draw a view of what the model does with texts; `loaded` is what it becomes."""
-    if block is not None and head is None:
-        raise InputError(f"--block {block} shows one head of it: give --head, too")
     given = {name: value for name, value in settings.items() if value is not None}
     translator = loaded.load(folder)
     if view in OF_TRANSFORMERS and not isinstance(translator.model, Transformer):

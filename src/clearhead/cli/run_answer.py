@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from clearhead.cli.run_options import refuse_writing
 from clearhead.engine.memory import Wanted
 from clearhead.errors import InputError
 from clearhead.tasks.answer.answerer import Answer, Answerer
@@ -26,7 +27,7 @@ def run_model(
     **options: Any,
 ) -> None:
     """Answer QUESTION from CONTEXT, or each line `question<TAB>context` of standard input."""
-    _refuse({"stream": stream, **options})
+    refuse_writing({"stream": stream, **options}, "finds answers in a text")
     if texts and len(texts) != 2:
         raise click.UsageError(
             f"this model answers a question from a text: give QUESTION CONTEXT, and not "
@@ -63,16 +64,6 @@ def _lines() -> Iterator[tuple[str, str] | None]:
                 "question<TAB>text"
             )
         yield question, context
-
-
-def _refuse(options: dict[str, Any]) -> None:
-    """Refuse what is for models that write."""
-    for name, value in options.items():
-        if value not in (None, (), False):
-            told = {"n_beams": "beams", "forbidden": "forbid"}.get(name, name.replace("_", "-"))
-            raise click.UsageError(
-                f"--{told} is for models that write, and this one finds answers in a text"
-            )
 
 
 def _one_line(text: str) -> str:

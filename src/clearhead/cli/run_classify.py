@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from clearhead.cli.run_options import refuse_writing
 from clearhead.engine.memory import Wanted
 from clearhead.tasks.classify.classifier import Classification, Classifier
 
@@ -24,13 +25,7 @@ def run_model(
     **options: Any,
 ) -> None:
     """Label each text, or else each line of standard input; a blank line stays blank."""
-    given = [
-        name for name, value in options.items() if value is not None and value not in ((), False)
-    ]
-    if stream or given:
-        name = (given or ["stream"])[0].replace("_", "-")
-        told = {"n-beams": "beams", "forbidden": "forbid"}.get(name, name)
-        raise click.UsageError(f"--{told} is for models that write, and this one says labels")
+    refuse_writing({"stream": stream, **options}, "says labels")
     classifier = Classifier.load(folder, precision)
     if not texts and sys.stdin.isatty():
         click.echo("type a text on each line; Ctrl-D ends", err=True)

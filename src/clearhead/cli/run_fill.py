@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from clearhead.cli.run_options import refuse_writing
 from clearhead.engine.memory import Wanted
 from clearhead.errors import InputError
 from clearhead.tasks.fill.filler import Filled, Filler
@@ -26,7 +27,7 @@ def run_model(
     **options: Any,
 ) -> None:
     """Fill the gaps of each text, or else of each line of standard input."""
-    _refuse({"stream": stream, **options})
+    refuse_writing({"stream": stream, **options}, "fills gaps")
     filler = Filler.load(folder, precision)
     if not texts and sys.stdin.isatty():
         click.echo("type a text with <mask> in it and press Enter; Ctrl-D ends", err=True)
@@ -50,14 +51,6 @@ def run_model(
 def _lines() -> Iterator[str]:
     for line in sys.stdin:
         yield line.removesuffix("\n").removesuffix("\r")
-
-
-def _refuse(options: Mapping[str, Any]) -> None:
-    """Refuse what is for models that write."""
-    for name, value in options.items():
-        if value not in (None, False, ()):
-            option = {"n_beams": "beams", "forbidden": "forbid"}.get(name, name.replace("_", "-"))
-            raise click.UsageError(f"--{option} is for models that write, and this one fills gaps")
 
 
 def _as_data(found: Filled) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from clearhead.cli.run_options import refuse_writing
 from clearhead.engine.memory import Wanted
 from clearhead.tasks.images.classifier import N_AT_ONCE, ImageClassifier, Seen
 
@@ -24,10 +25,7 @@ def run_model(
     **options: Any,
 ) -> None:
     """Say what each picture shows, or each whose name is a line of standard input."""
-    given = [name for name, value in options.items() if value not in (None, (), False)]
-    for name in [*given, *(["stream"] if stream else [])]:
-        option = {"n_beams": "beams", "forbidden": "forbid"}.get(name, name).replace("_", "-")
-        raise click.UsageError(f"--{option} is for texts, and this model looks at pictures")
+    refuse_writing({"stream": stream, **options}, "looks at pictures")
     classifier = ImageClassifier.load(folder, precision)
     if files:
         for begin in range(0, len(files), N_AT_ONCE):

@@ -17,6 +17,7 @@ __all__ = [
     "choosing_options",
     "refuse_contradictions",
     "refuse_idle_settings",
+    "refuse_writing",
     "run_options",
 ]
 
@@ -162,5 +163,13 @@ def refuse_contradictions(options: Mapping[str, Any]) -> None:
             raise click.UsageError("--stream follows one beginning: leave out --beams")
 
 
+def refuse_writing(options: Mapping[str, Any], does: str) -> None:
+    """Refuse settings of writing, given to a model that does something else."""
+    for name, value in options.items():
+        if value is not None and value is not False and value != ():
+            raise click.UsageError(f"{_told(name)} is for models that write, and this one {does}")
+
+
 def _told(name: str) -> str:
-    return "--" + name.removeprefix("as_").replace("_", "-")
+    option = {"n_beams": "beams", "forbidden": "forbid", "as_json": "json"}.get(name, name)
+    return "--" + option.replace("_", "-")

@@ -210,7 +210,7 @@ def test_from_the_command_line(trained: Trained, tmp_path: Path) -> None:
         ("run", str(folder), text, "--stream"): "--stream is for models that write",
         ("run", str(folder), "no gap"): "'no gap' has no gap: write <mask> where a word",
         ("look", str(folder), text, "--view", "tree"): "for the task fill has no view 'tree'",
-        ("look", str(folder), text, "--word", "cow"): "--word is not for a model that fills gaps",
+        ("look", str(folder), text, "--word", "cow"): "--word is for models that write",
         ("look", str(folder), text, "--view", "heads", "--block", "0"): "give --head, too",
         ("look", str(folder), text, text): "this view shows one text, and 2 were given",
     }.items():

@@ -169,7 +169,7 @@ def test_from_the_command_line(trained: Trained, tmp_path: Path) -> None:
         assert told in refused.output
         assert "Traceback" not in refused.output
     wrong = run.invoke(main, ["run", str(folder), files[0], "--beams", "3"])
-    assert "--beams is for texts, and this model looks at pictures" in wrong.output
+    assert "--beams is for models that write, and this one looks at pictures" in wrong.output
     shown = run.invoke(main, ["show", str(folder)]).output
     for told in ("pictures of 12 × 12 pixels", "900 pictures read", "run", "accuracy"):
         assert told in shown

@@ -119,8 +119,8 @@ def test_views_in_every_form(folder: Path, tmp_path: Path) -> None:
         (["--view", "align"], "has no view 'align'"),
         (["--view", "heads", "--block", "1"], "give --head, too"),
         (["--view", "heads", "--head", "9"], "there is no head 9 in block 0"),
-        (["--beams", "2"], "--beams is for texts"),
-        (["--word", "x"], "--word is for texts"),
+        (["--beams", "2"], "--beams is for models that write"),
+        (["--word", "x"], "--word is for models that write"),
     ],
 )
 def test_wrong_wishes(options: list[str], told: str, folder: Path) -> None:
