@@ -1,6 +1,7 @@
 #include "search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <exception>
 #include <functional>
@@ -38,10 +39,11 @@ Answers search_all(Transformer& model, const SearchSettings& settings, const int
     Answers answers(n);
     std::exception_ptr error;
     std::mutex mutex;
-    model.worker.team.divide(n_groups, [&](int begin, int end) {
+    std::atomic<int64_t> next{0};
+    model.worker.team.divide(n_threads, [&](int, int) {
         thread_local Worker alone(1);
         try {
-            for (int64_t group = begin; group < end; ++group) {
+            for (int64_t group; (group = next++) < n_groups;) {
                 int first = static_cast<int>(n * group / n_groups);
                 int last = static_cast<int>(n * (group + 1) / n_groups);
                 Answers found = search(alone, tokens + places[first], first, last - first);
