@@ -126,9 +126,15 @@ struct Folder {
             add_norm(name + part + "_residual.norm", s.d_model);
         }
         const int n_up = s.is_gated ? 2 * s.d_ff : s.d_ff;
-        add(name + ".feed_forward.w_1.weight", n_up, s.d_model);
-        add(name + ".feed_forward.w_1.bias", 1, n_up);
-        add(name + ".feed_forward.w_2.weight", s.d_model, s.d_ff);
+        if (s.n_experts) {
+            add(name + ".feed_forward.w_r.weight", s.n_experts, s.d_model);
+            add(name + ".feed_forward.w_1", s.n_experts * n_up, s.d_model);
+            add(name + ".feed_forward.w_2", s.n_experts * s.d_model, s.d_ff);
+        } else {
+            add(name + ".feed_forward.w_1.weight", n_up, s.d_model);
+            add(name + ".feed_forward.w_1.bias", 1, n_up);
+            add(name + ".feed_forward.w_2.weight", s.d_model, s.d_ff);
+        }
         add_norm(name + ".feed_forward_residual.norm", s.d_model);
     }
     Folder(const Shape& s, bool is_joint) {
@@ -205,12 +211,13 @@ void run_session(Transformer& model, int n_positions) {
     expect_error("the target is too long", [&] { session.step(&token, logits.data()); });
 }
 
-void run_model(Precision precision, bool is_pre_norm, int n_kv_heads, bool is_joint) {
+void run_model(Precision precision, bool is_pre_norm, int n_kv_heads, bool is_joint,
+               int n_experts = 0) {
     // With one head for all keys and values, it is a decoder by itself.
     const int is_causal = n_kv_heads == 1;
     Shape shape = {20, 27, 4, n_kv_heads, is_causal ? 0 : 2, 2, is_pre_norm, is_pre_norm ? 1 : 2,
                    41, 37, 20 / 4 + is_causal, is_causal, is_causal, is_causal, is_causal,
-                   is_joint, 1e-5f, 2.0f};
+                   is_joint, n_experts, n_experts ? 2 : 0, 1e-5f, 2.0f};
     if (is_joint) shape.n_target_tokens = shape.n_source_tokens;
     auto folder = std::make_unique<Folder>(shape, is_joint);
     const int n_positions = 120;
@@ -236,10 +243,12 @@ void run_model(Precision precision, bool is_pre_norm, int n_kv_heads, bool is_jo
 
 int main() {
     run_kernels();
-    for (Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8})
+    for (Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
         for (bool is_pre_norm : {true, false})
             for (int n_kv_heads : {4, 2, 1})
                 run_model(precision, is_pre_norm, n_kv_heads, n_kv_heads != 4);
+        run_model(precision, true, 1, true, 3);
+    }
     expect(!find_kernels("abacus"), "there is an abacus");
     std::puts("done");
 }

@@ -1,4 +1,4 @@
-"""Decoders by themselves in the native engine: Llama with all that it may have, and GPT."""
+"""Decoders by themselves in the native engine: Llama with all that it may have, experts, GPT."""
 
 import ctypes
 from dataclasses import replace
@@ -11,7 +11,7 @@ from clearhead.decoding.loop import Decoding
 from clearhead.engine.choice import choose
 from clearhead.engine.native_model import NativeModel, Precision
 from clearhead.errors import InputError
-from clearhead.models import GPT, GPTConfig, Llama, LlamaConfig
+from clearhead.models import GPT, GPTConfig, Llama, LlamaConfig, Mixtral, MixtralConfig
 
 N_TOKENS = 203
 CONFIG = LlamaConfig(
@@ -20,20 +20,27 @@ CONFIG = LlamaConfig(
 GPT_CONFIG = GPTConfig(
     n_tokens=N_TOKENS, n_positions=96, n_layers=2, d_model=48, d_ff=50, n_heads=4
 )
+EXPERTS = MixtralConfig(
+    n_tokens=N_TOKENS, n_layers=2, d_model=48, d_ff=50, n_heads=4, n_experts=5, n_chosen=2
+)
 KINDS: dict[str, LlamaConfig | GPTConfig] = {
     "gpt": GPT_CONFIG,
     "gpt, untied, gelu": replace(GPT_CONFIG, is_tied=False, activation="gelu", norm_eps=1e-3),
     "grouped": CONFIG,
     "one head for all": replace(CONFIG, n_kv_heads=1),
     "tied, with biases": replace(CONFIG, is_tied=True, attention_bias=True, n_kv_heads=None),
+    "experts": EXPERTS,
+    "one expert of five": replace(EXPERTS, n_chosen=1),
+    "all experts": replace(EXPERTS, n_experts=3, n_chosen=3, is_tied=False),
     "wide heads": replace(CONFIG, d_head=18, rotary_base=500.0, norm_eps=1e-3),
 }
 PROMPTS = [[5, 9, 11, 40], [7], [150, 3, 3, 8, 200, 9, 9, 70, 12], [8, 7]]
 
 
-def make(config: LlamaConfig | GPTConfig = CONFIG, seed: int = 0) -> Llama | GPT:
+def make(config: LlamaConfig | GPTConfig = CONFIG, seed: int = 0) -> Llama | Mixtral | GPT:
     torch.manual_seed(seed)
-    model = (GPT(config) if isinstance(config, GPTConfig) else Llama(config)).eval()
+    kind = {GPTConfig: GPT, LlamaConfig: Llama, MixtralConfig: Mixtral}[type(config)]
+    model: Llama | Mixtral | GPT = kind(config).eval()
     for name, parameter in model.named_parameters():
         if "norm" in name or "b_qkv" in name or "bias" in name:  # not all ones and zeros
             torch.nn.init.normal_(parameter, mean=float("norm" in name), std=0.2)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from clearhead.config import LlamaConfig, MixtralConfig, TransformerConfig
+from clearhead.config import BertConfig, LlamaConfig, MixtralConfig, TransformerConfig
 from clearhead.engine.shape import why_not
 from clearhead.errors import ConfigError
 from clearhead.layers.tap import listen, taps
@@ -120,7 +120,7 @@ def test_wrong_configurations_are_refused() -> None:
 
 
 def test_the_engine_says_what_it_does_not_know() -> None:
-    assert why_not(CONFIG) == "the engine does not know models of kind mixtral"
-    assert why_not(LlamaConfig(n_tokens=9)) is None
+    assert why_not(BertConfig(n_tokens=9)) == "the engine does not know models of kind bert"
+    assert why_not(CONFIG) is why_not(LlamaConfig(n_tokens=9)) is None
     gated = TransformerConfig.preset("tiny", 9, **{"block.activation": "geglu"})
     assert why_not(gated) == "the engine does not know the activation geglu"

@@ -23,7 +23,7 @@ from clearhead.engine.source import Source
 from clearhead.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from clearhead.models import GPT, Llama, Transformer
+    from clearhead.models import GPT, Llama, Mixtral, Transformer
 
 __all__ = ["choose"]
 
@@ -35,7 +35,7 @@ N_SOURCE, N_STEPS, N_BEAMS = 20, 6, 5
 
 
 def choose(
-    model: Transformer | Llama | GPT | Source, wanted: Wanted = "auto"
+    model: Transformer | Llama | Mixtral | GPT | Source, wanted: Wanted = "auto"
 ) -> tuple[NativeModel | None, Choice]:
     """Pack the weights in the wanted precision, or in the one that is fastest here."""
     if wanted not in get_args(Wanted):

@@ -25,7 +25,7 @@ class Shape(ctypes.Structure):
                 "d_model", "d_ff", "n_heads", "n_kv_heads", "n_encoder_layers", "n_decoder_layers",
                 "is_pre_norm", "activation", "n_source_tokens", "n_target_tokens", "d_head",
                 "is_causal", "is_rotary", "is_rms_norm", "is_gated",
-                "is_tied",
+                "is_tied", "n_experts", "n_chosen",
             )
         ),
         ("norm_eps", c_float),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Int
     from torch import Tensor
 
-    from clearhead.models import GPT, Llama, Transformer
+    from clearhead.models import GPT, Llama, Mixtral, Transformer
 
 __all__ = ["NativeModel", "NativeState", "Precision"]
 
@@ -43,7 +43,7 @@ class NativeModel:
 
     def __init__(
         self,
-        model: Transformer | Llama | GPT | Source,
+        model: Transformer | Llama | Mixtral | GPT | Source,
         library: ctypes.CDLL,
         *,
         precision: Precision = "float32",

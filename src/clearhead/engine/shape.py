@@ -2,7 +2,14 @@
 
 from typing import Final
 
-from clearhead.config import KINDS, Config, GPTConfig, LlamaConfig, TransformerConfig
+from clearhead.config import (
+    KINDS,
+    Config,
+    GPTConfig,
+    LlamaConfig,
+    MixtralConfig,
+    TransformerConfig,
+)
 from clearhead.engine.library import Shape
 
 __all__ = ["AnyConfig", "is_decoder", "n_written", "shape_of", "why_not"]
@@ -20,7 +27,7 @@ def why_not(config: Config) -> str | None:
     """What the engine cannot do with such a model; nothing if it can serve it."""
     if isinstance(config, GPTConfig) and config.n_positions < N_LEAST:
         return f"the engine tries texts of {N_LEAST} tokens, and the model has fewer positions"
-    if type(config) in (LlamaConfig, GPTConfig):
+    if type(config) in (LlamaConfig, MixtralConfig, GPTConfig):
         return None
     if not isinstance(config, TransformerConfig):
         kinds = [name for name, known in KINDS.items() if known is type(config)]
@@ -49,12 +56,16 @@ def n_written(config: AnyConfig) -> int:
 def shape_of(config: AnyConfig) -> Shape:
     """The same for the compiled part."""
     if isinstance(config, LlamaConfig):
+        experts = (0, 0)
+        if isinstance(config, MixtralConfig):
+            experts = (config.n_experts, config.n_chosen)
         return Shape(
             d_model=config.d_model, d_ff=config.d_ff, n_heads=config.n_heads,
             n_kv_heads=config.kv_heads, n_decoder_layers=config.n_layers, is_pre_norm=True,
             n_source_tokens=config.n_tokens, n_target_tokens=config.n_tokens,
             d_head=config.head_width, is_causal=True, is_rotary=True, is_rms_norm=True,
             is_gated=True, is_tied=config.is_tied, norm_eps=config.norm_eps, embedding_scale=1.0,
+            n_experts=experts[0], n_chosen=experts[1],
         )  # fmt: skip
     if isinstance(config, GPTConfig):
         return Shape(

@@ -19,7 +19,7 @@ from clearhead.engine.shape import AnyConfig
 from clearhead.errors import InputError
 
 if TYPE_CHECKING:
-    from clearhead.models import GPT, Llama, Transformer
+    from clearhead.models import GPT, Llama, Mixtral, Transformer
 
 __all__ = ["Source", "WeightFile"]
 
@@ -79,7 +79,7 @@ class Source:
         self.config, self._read = config, read
 
     @classmethod
-    def of(cls, model: Transformer | Llama | GPT) -> Source:
+    def of(cls, model: Transformer | Llama | Mixtral | GPT) -> Source:
         """The weights of a model in memory."""
         weights = dict(model.named_parameters())
 
@@ -101,4 +101,6 @@ class Source:
             return None  # the same as that of the source
         known = {"source_embedding": read, "target_embedding": write, "output": output}
         found = self._read(known.get(name, name))
+        if found is not None and found.ndim == 3:  # experts, below one another
+            found = found.reshape(-1, found.shape[-1])
         return None if found is None else np.ascontiguousarray(found)

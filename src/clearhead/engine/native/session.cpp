@@ -14,12 +14,6 @@ constexpr int kMorePlaces = 32;
 constexpr int kManyRows = 48;  // whose logits are computed together
 constexpr int kSpare = 8;      // more tokens than asked for have their logits computed again
 
-// Where a vector of the right size is: as large as asked for, its old content of no interest.
-float* room(std::vector<float>& v, int64_t n) {
-    if (static_cast<int64_t>(v.size()) < n) v.resize(n);
-    return v.data();
-}
-
 // A token's vector, scaled, and the vector of its place if places have one.
 void embed(const Shape& shape, const std::vector<float>& embedding, int token,
            const std::vector<float>& positions, int place, float* x) {
@@ -317,21 +311,6 @@ const float* Session::decode(const int32_t* tokens, const Row* rows, int n) {
     }
     if (s.is_pre_norm) normalise(kernels, s, model_.decoder_norm_, x, n, x);
     return x;
-}
-
-void Session::feed_forward(const Block& block, const float* in, int n, float* out) {
-    const Shape& s = model_.shape;
-    int width = block.up->n_out();
-    float* hidden = room(worker_.hidden, static_cast<int64_t>(n) * width);
-    auto activation = s.is_gated ? Activation::none : static_cast<Activation>(s.activation);
-    block.up->run(model_.kernels, worker_.team, worker_.bytes, in, n, hidden, activation);
-    if (s.is_gated) {
-        float* gated = room(worker_.gated, static_cast<int64_t>(n) * s.d_ff);
-        for (int64_t m = 0; m < n; ++m)
-            model_.kernels.gate(hidden + m * width, s.d_ff, gated + m * s.d_ff);
-        hidden = gated;
-    }
-    block.down->run(model_.kernels, worker_.team, worker_.bytes, hidden, n, out);
 }
 
 // Turn each pair of numbers (i, i + d_head / 2) by the angle of its place.

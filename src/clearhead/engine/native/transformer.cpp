@@ -42,6 +42,25 @@ Attention attention_at(const Tensors& tensors, const std::string& name, const Sh
     return a;
 }
 
+void add_feed_forward(Block& block, const Tensors& tensors, const std::string& name,
+                      const Shape& shape, Precision precision) {
+    int d = shape.d_model, d_ff = shape.d_ff, n_up = shape.is_gated ? 2 * d_ff : d_ff;
+    std::string up = name + ".w_1", down = name + ".w_2";
+    int n = shape.n_experts;
+    if (!n) {
+        block.experts.push_back(
+            {linear_of(tensors, up + ".weight", up + ".bias", d, n_up, 0, n_up, precision),
+             linear_of(tensors, down + ".weight", down + ".bias", d_ff, d, 0, d, precision)});
+        return;
+    }
+    // Rounded numbers could send a token elsewhere, so the router has floats.
+    block.router = linear_of(tensors, name + ".w_r.weight", "", d, n, 0, n, Precision::float32);
+    for (int e = 0; e < n; ++e)  // their weights stand below one another
+        block.experts.push_back(
+            {linear_of(tensors, up, "", d, n * n_up, e * n_up, n_up, precision),
+             linear_of(tensors, down, "", d_ff, n * d, e * d, d, precision)});
+}
+
 Block block_at(const Tensors& tensors, const std::string& name, const Shape& shape,
                bool is_decoder, Precision precision) {
     Block block;
@@ -52,10 +71,7 @@ Block block_at(const Tensors& tensors, const std::string& name, const Shape& sha
         block.cross = attention_at(tensors, name + ".cross_attention", shape, false, precision);
         block.cross_norm = norm_at(tensors, name + ".cross_attention_residual.norm", d);
     }
-    std::string up = name + ".feed_forward.w_1", down = name + ".feed_forward.w_2";
-    int d_ff = shape.d_ff, n_up = shape.is_gated ? 2 * d_ff : d_ff;
-    block.up = linear_of(tensors, up + ".weight", up + ".bias", d, n_up, 0, n_up, precision);
-    block.down = linear_of(tensors, down + ".weight", down + ".bias", d_ff, d, 0, d, precision);
+    add_feed_forward(block, tensors, name + ".feed_forward", shape, precision);
     block.feed_forward_norm = norm_at(tensors, name + ".feed_forward_residual.norm", d);
     return block;
 }
@@ -112,12 +128,15 @@ void Transformer::set_positions(const float* vectors, int n) {
 int64_t Transformer::n_bytes() const {
     int64_t n = output_->n_bytes() + 4 * (source_embedding_.size() + target_embedding_.size());
     for (const auto* stack : {&encoder_, &decoder_})
-        for (const auto& block : *stack)
+        for (const auto& block : *stack) {
             for (const auto* linear :
                  {block.self.q.get(), block.self.kv.get(), block.self.qkv.get(), block.self.out.get(),
-                  block.cross.q.get(), block.cross.kv.get(), block.cross.out.get(), block.up.get(),
-                  block.down.get()})
+                  block.cross.q.get(), block.cross.kv.get(), block.cross.out.get(),
+                  block.router.get()})
                 if (linear) n += linear->n_bytes();
+            for (const auto& expert : block.experts)
+                n += expert.up->n_bytes() + expert.down->n_bytes();
+        }
     return n;
 }
 

@@ -20,6 +20,8 @@ struct Shape {
     int is_rms_norm;  // otherwise LayerNorm
     int is_gated;     // SwiGLU instead of the activation
     int is_tied;      // the output has the weights of the embedding
+    int n_experts;    // feed-forward networks in a block, of which a token visits `n_chosen`
+    int n_chosen;
     float norm_eps, embedding_scale;
     int d_q() const { return n_heads * d_head; }
     int d_kv() const { return n_kv_heads * d_head; }
@@ -38,10 +40,15 @@ struct Attention {
     std::unique_ptr<Linear> q, kv, qkv, out;  // self-attention has qkv, cross-attention q and kv
 };
 
+struct FeedForward {
+    std::unique_ptr<Linear> up, down;
+};
+
 struct Block {
     Attention self, cross;
     Norm self_norm, cross_norm, feed_forward_norm;
-    std::unique_ptr<Linear> up, down;
+    std::vector<FeedForward> experts;
+    std::unique_ptr<Linear> router;  // says which of several experts a token visits
 };
 
 // Tensors by their name in the model folder. They are asked for one by one; each is there until a
@@ -63,8 +70,15 @@ struct Worker {
     explicit Worker(int n_threads) : team(n_threads) {}
     Team team;
     std::vector<float> x, normed, qkv, heads, hidden, gated, sum, logits;
+    std::vector<float> routed, visitors, answers;
     ByteRows bytes;
 };
+
+// Where a vector of the right size is: as large as asked for, its old content of no interest.
+inline float* room(std::vector<float>& v, int64_t n) {
+    if (static_cast<int64_t>(v.size()) < n) v.resize(n);
+    return v.data();
+}
 
 class Session;
 
@@ -126,6 +140,7 @@ class Session {
     void best_exactly(const float* logits, const float* x, int k, int32_t* tokens,
                       float* log_probs) const;
     void feed_forward(const Block& block, const float* in, int n, float* out);
+    void visit(const FeedForward& expert, const float* in, int n, float* out);
     void turn(float* heads, int n_heads, int place) const;
 
     Transformer& model_;
