@@ -225,9 +225,9 @@ def _batch_tokens(n_characters: int) -> int:
 
 
 def validate_every(n_steps: int, speed: Speed | None) -> int:
-    """Forty times in a run, but not more than once in half a minute; at least four times."""
-    half_minute = 30 / speed.seconds_per_step if speed else 1
-    return max(1, min(int(max(n_steps / 40, half_minute)), n_steps // 4))
+    """Forty times in a run, but not more than once in a minute; at least four times."""
+    a_minute = 60 / speed.seconds_per_step if speed else 1
+    return max(1, min(int(max(n_steps / 40, a_minute)), n_steps // 4))
 
 
 def fit_steps(

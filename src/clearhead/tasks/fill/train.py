@@ -48,7 +48,7 @@ from clearhead.training.device import Device
 
 __all__ = ["train_filler"]
 
-N_VALIDATED = 200_000
+N_VALIDATED = 50_000
 """Characters of the validation texts that are followed in training."""
 N_SAMPLES, N_SHOWN = 3, 12
 N_SEARCHED = 2000

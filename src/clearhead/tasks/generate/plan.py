@@ -11,7 +11,7 @@ from clearhead.training import TrainingConfig
 
 __all__ = ["SIZES", "GeneratePlan", "TextFacts", "make_plan"]
 
-USUAL_SECONDS = 18 * 60
+USUAL_SECONDS = 15 * 60
 """How long a run may take when nobody says otherwise."""
 MANY_CHARACTERS = 5_000_000
 """Fewer are best learned character by character: words come too rarely."""

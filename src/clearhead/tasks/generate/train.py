@@ -31,7 +31,7 @@ from clearhead.training.device import Device
 
 __all__ = ["train_generator"]
 
-N_VALIDATED = 200_000
+N_VALIDATED = 20_000
 """Characters of the validation texts that are followed in training."""
 N_SAMPLES = 3
 
