@@ -43,6 +43,7 @@ SETTINGS = {
     "n_vocabulary": 2048,
     "n_batch_tokens": 1024,
     "training.lr": 0.003,
+    "training.optimizer": "adam",
     "training.validate_every": 300,
 }
 
