@@ -348,6 +348,8 @@ def test_the_plan_follows_the_data() -> None:
     assert plan.model.n_labels == 6
     assert plan.context == plan.model.n_positions == 64
     assert any("at most 64 tokens" in reason for reason in reasons)
+    much, _ = make_plan(LabelFacts(60_000, 2, 3_000_000, 120, n_batches=700))
+    assert (much.word_dropout, much.model.dropout, much.training.n_steps) == (0.2, 0.5, 2100)
     longer, _ = make_plan(LabelFacts(1500, 2, 2_000_000, 5000), settings={"context": "200"})
     assert longer.model.n_positions == longer.context == 200
     with pytest.raises(ConfigError, match="no size 'huge'"):

@@ -23,7 +23,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "small": {"n_layers": 2, "d_model": 256, "d_ff": 512, "n_heads": 4},
     "base": {"n_layers": 4, "d_model": 384, "d_ff": 1536, "n_heads": 6},
 }
-_RATES = {"nano": 2e-3, "tiny": 1e-3, "small": 1e-3, "base": 5e-4}
+_RATES = {"nano": 2e-3, "tiny": 1e-3, "small": 5e-4, "base": 5e-4}
 MOST_WORDS = 32_000
 OF_GIVEN = ("model.dropout", "model.attention_dropout", "model.pooling")
 """Settings of a given model that can be changed."""
@@ -134,19 +134,22 @@ def _from_random(
         raise ConfigError(
             "is_body_trained is for a model that is given with --from: random weights are trained"
         )
-    usual = "tiny" if facts.n_texts < MANY_TEXTS else "small"
+    is_much = facts.n_texts >= MANY_TEXTS
+    usual = "small" if is_much else "tiny"
     size = size or usual
     if size not in SIZES:
         raise ConfigError(f"no size {size!r}: {nearest(size, SIZES)}")
     context = _context(facts)
-    dropout = 0.3
-    n_epochs = max(4, min(8, 200_000 // facts.n_texts))
+    # Where much is read, and several times, single words and single numbers are learned by heart.
+    dropout, hidden = (0.5, 0.2) if is_much else (0.3, 0.0)
+    n_epochs = max(2, min(8, 200_000 // facts.n_texts))
     plan = ClassifyPlan(
         tokenizer="word",
         n_vocabulary=MOST_WORDS,
         is_lower_cased=True,
         context=context,
         n_batch_tokens=1024,
+        word_dropout=hidden,
         model=BertConfig(
             n_tokens=facts.n_tokens or MOST_WORDS,
             n_positions=context,

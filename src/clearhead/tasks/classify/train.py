@@ -29,7 +29,7 @@ from clearhead.training.device import Device
 
 __all__ = ["train_classifier"]
 
-N_VALIDATED = 2000
+N_VALIDATED = 1000
 """Validation texts that are followed in training."""
 N_SAMPLES = 3
 QUIET = 0.01
