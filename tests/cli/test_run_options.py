@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from clearhead.cli import main
+from clearhead.cli.run_options import refuse_writing
 from clearhead.tasks import Translation, Translator
 from clearhead.tasks.translation import Alignment
 from tests.cli.tiny_folder import write_folder
@@ -198,3 +200,15 @@ def test_the_help_tells_the_options() -> None:
     result = CliRunner().invoke(main, ["run", "--help"])
     for name in ("--beams", "--top-p", "--glossary FILE", "--forbid TEXT", "--json", "--stream"):
         assert name in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [("seed", 0, "--seed"), ("n_beams", 3, "--beams"), ("forbidden", ("x",), "--forbid")],
+)
+def test_models_that_do_not_write_refuse_settings_of_writing(
+    name: str, value: Any, told: str
+) -> None:
+    refuse_writing({"seed": None, "forbidden": (), "stream": False}, "says labels")
+    with pytest.raises(click.UsageError, match=f"{told} is for models that write.*says labels"):
+        refuse_writing({name: value}, "says labels")
