@@ -26,7 +26,7 @@ class Finding:
     count: int
     share: float
     places: tuple[int | str, ...]
-    """The first of them: numbers of lines or questions, or names of files or labels."""
+    """The first of them: numbers of lines or questions, or names of files."""
 
     def where(self, place: str = "line") -> str:
         """The first places: `line 3`, `lines 3, 8, 9 …` or `a.txt, b.txt`."""

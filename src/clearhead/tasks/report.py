@@ -248,7 +248,7 @@ def _data(card: dict[str, Any]) -> str:
     findings = [_finding(each) for each in _items(data, "findings") if isinstance(each, Mapping)]
     if findings:
         text += "<h3>What the doctor found</h3>\n"
-        text += table(("found", f"#{kept}", "#share", "done", "the first"), findings)
+        text += table(("found", f"#{kept}", "#share", "done", "where first"), findings)
     elif "findings" in data:
         text += "<p>The doctor found nothing wrong.</p>"
     return text
