@@ -3,6 +3,7 @@
 import json
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from clearhead.decoding import DecodingConfig, Request, generate
 from clearhead.engine import choice
 from clearhead.engine.choice import choose
 from clearhead.engine.engine import Engine
-from clearhead.engine.library import find_library
+from clearhead.engine.library import find_library, load_library
 from clearhead.engine.memory import Choice, Wanted, recall
 from clearhead.engine.positions import sinusoids
 from clearhead.engine.source import Source, WeightFile
@@ -135,6 +136,17 @@ def test_without_a_compiler_torch_serves(monkeypatch: pytest.MonkeyPatch) -> Non
     assert native is None
     assert str(chosen).startswith("float32 on ")
     assert chosen.reason.endswith("it was installed without a C++ compiler")
+
+
+@pytest.mark.parametrize("n_bytes", [None, 12])
+def test_an_engine_of_another_version_is_refused(
+    n_bytes: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Records of another size would be read wrongly, without any error.
+    functions = {} if n_bytes is None else {"ch_record_bytes": lambda: n_bytes}
+    monkeypatch.setattr("ctypes.CDLL", lambda _: SimpleNamespace(**functions))
+    with pytest.raises(InputError, match=r"old\.so was compiled for another version of clearhead"):
+        load_library(Path("old.so"))
 
 
 @pytest.mark.parametrize("d_model", [1, 7, 128])

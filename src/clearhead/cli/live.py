@@ -49,7 +49,7 @@ class Live:
     ) -> None:
         self.console, self.clock, self.names_next = console, clock, names_next
         self.course = Course()
-        self._note, self._counted = "examining the data", "tokens"
+        self._note, self._counted, self._guessed = "examining the data", "tokens", "token"
         self._is_training = False
         self._printed = -math.inf, -math.inf  # step and time of the last plain line of progress
         self._lock = threading.Lock()  # never held while rich is called: its own locks come first
@@ -111,7 +111,8 @@ class Live:
         plan, forecast = facts["plan"], facts["forecast"]
         with self._lock:
             self.course = Course(plan.training.n_steps, forecast.seconds)
-            self._note, self._counted = "beginning to train", forecast.counted
+            self._note = "beginning to train"
+            self._counted, self._guessed = forecast.counted, forecast.guessed
         self._print(plan_lines(plan, forecast, self._width))
 
     def _on_resume(self, facts: dict[str, Any]) -> None:
@@ -227,7 +228,7 @@ class Live:
             f" · {course.tokens_per_second:,.0f} {self._counted}/s",
         )
         loss = Text.assemble("loss ", (f"{course.loss:.3f}", "bold"))
-        loss.append(f" nats per {self._counted.removesuffix('s')}")
+        loss.append(f" nats per {self._guessed}")
         if not self.console.options.ascii_only:
             loss.append(f"  {sparkline(course.losses)}", style="cyan")
         loss.append(f" · learning rate {course.rate:.2g}")

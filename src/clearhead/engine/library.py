@@ -6,6 +6,8 @@ from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
+from clearhead.errors import InputError
+
 __all__ = ["Fetch", "SearchSettings", "Shape", "find_library", "load_library"]
 
 _floats = _ints = c_void_p  # addresses of arrays
@@ -58,6 +60,16 @@ def find_library() -> ctypes.CDLL | None:
 def load_library(path: Path) -> ctypes.CDLL:
     """Open the compiled engine, and say what its functions take and return."""
     library = ctypes.CDLL(str(path))
+    n_bytes = ctypes.sizeof(Shape) + ctypes.sizeof(SearchSettings)
+    try:
+        is_ours = library.ch_record_bytes() == n_bytes
+    except AttributeError:  # older than this question
+        is_ours = False
+    if not is_ours:
+        raise InputError(
+            f"{path} was compiled for another version of clearhead and would compute nonsense; "
+            "install clearhead again, or delete that file to go on more slowly without it"
+        )
     signatures = {
         "ch_error": (c_char_p, []),
         "ch_kernels": (c_char_p, [c_char_p]),

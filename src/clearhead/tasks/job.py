@@ -112,7 +112,9 @@ class Job(ABC, Generic[P, B]):
     unit: str = "pairs"
     """What they are called."""
     counted: str = "tokens"
-    """What the speed and the loss are told in."""
+    """What the speed is told in."""
+    guessed: str = "token"
+    """What the loss is told for: one of these."""
 
     @property
     @abstractmethod
@@ -283,6 +285,7 @@ def _measured_plan(
         reasons=reasons,
         unit=job.unit,
         counted=job.counted,
+        guessed=job.guessed,
     )
     return plan, forecast
 

@@ -129,6 +129,8 @@ class Forecast:
     """What is counted as `n_pairs`: texts or pictures, say."""
     counted: str = "tokens"
     """What is counted as `tokens_per_second`."""
+    guessed: str = "token"
+    """What the loss is the mean over: one label for each text, say."""
 
 
 def make_plan(

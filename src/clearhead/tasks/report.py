@@ -161,7 +161,7 @@ def _curves(card: dict[str, Any], journal: list[dict[str, Any]]) -> str:
         draw_curves(
             "Loss",
             [Curve("training", loss, "noisy"), Curve("validation", validation_loss, "measured")],
-            unit=f"nats per {counted.removesuffix('s')}",
+            unit=f"nats per {_unit(card, 'guessed', 'token')}",
             is_log=True,
             notes=_loss_notes(loss, validation_loss, len(steps) + len(validations)),
             **about,

@@ -107,6 +107,7 @@ def test_the_folder_is_whole_and_loads(trained: tuple[Classifier, Path, list[str
     page = (folder / "report.html").read_text()
     assert "<h1><span>Classifier</span>" in page
     assert "Which label was taken for which" in page
+    assert "nats per text" in page
     with pytest.raises(InputError, match="models of kind bert"):
         Classifier.load(folder, "int8")
 

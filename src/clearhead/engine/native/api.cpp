@@ -34,6 +34,9 @@ extern "C" {
 
 const char* ch_error() { return error.c_str(); }
 
+// How large the records are that a caller hands over; one with others was made for another engine.
+int ch_record_bytes() { return sizeof(Shape) + sizeof(SearchSettings); }
+
 // The best kernels of this machine, or those of a name.
 const char* ch_kernels(const char* name) {
     return guarded([&] { return kernels_named(name)->name; }, static_cast<const char*>(nullptr));

@@ -140,7 +140,7 @@ def _references(question: Question) -> list[str]:
 class _Answering(Job[AnswerPlan, RowBatch]):
     """What is to be known of a run on questions."""
 
-    unit = "questions"
+    unit, guessed = "questions", "question"
 
     def __init__(self, corpus: QuestionCorpus, encoder: Encoder | None) -> None:
         self.corpus, self.encoder, self.n_examples = corpus, encoder, len(corpus.train)

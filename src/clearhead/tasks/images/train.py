@@ -97,7 +97,7 @@ class _Looking(Job[ImagesPlan, PictureBatch]):
     """What is to be known of a run on pictures."""
 
     unit = "pictures"
-    counted = "pictures"
+    counted, guessed = "pictures", "picture"
 
     def __init__(self, corpus: PictureCorpus) -> None:
         self.corpus, self.n_examples = corpus, len(corpus.train)
