@@ -250,6 +250,16 @@ def test_a_long_source_is_no_example() -> None:
     assert "clearhead run 'models/en hi[1]' \"…\"" in file.getvalue()
 
 
+def test_a_model_of_pictures_is_tried_with_one() -> None:
+    to, file = console(80, is_terminal=False)
+    with Live(to) as live:
+        of_pictures = replace(FORECAST, unit="pictures", counted="pictures", guessed="picture")
+        live("plan", {"plan": make_plan(), "forecast": of_pictures})
+        *_, (kind, facts) = events()
+        live(kind, facts)
+    assert "clearhead run 'models/en hi[1]' picture.png" in file.getvalue()
+
+
 def test_what_comes_next_can_be_left_out() -> None:
     to, file = console(80, is_terminal=False)
     with Live(to, names_next=False) as live:

@@ -25,7 +25,7 @@ def test_time_decides_over_steps() -> None:
     facts = Facts(29_000, 3_900_000, n_tokens=8000, n_batches=240)
     ten_minutes, reasons = make_plan(facts, seconds=600, speed=speed(0.5))
     assert ten_minutes.training.n_steps == 1200
-    assert any("10 minutes (as asked)" in reason for reason in reasons)
+    assert any("10 min (as asked)" in reason for reason in reasons)
     usual, _ = make_plan(facts, speed=speed(0.1))
     assert usual.training.n_steps == pytest.approx(240 * 1_800_000 / 29_000, abs=1)
     slow, reasons = make_plan(facts, speed=speed(10.0))

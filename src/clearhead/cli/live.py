@@ -170,7 +170,7 @@ class Live:
         self._set_note("")
         self._print(result_lines(**facts, width=self._width))
         if self.names_next:
-            self._print(next_lines(facts["folder"], self.course.samples))
+            self._print(next_lines(facts["folder"], self.course.samples, self._counted))
 
     def _set_note(self, note: str) -> None:
         """Say what is being done: on a terminal until the next note, else as a line."""

@@ -235,10 +235,13 @@ def result_lines(
     return lines
 
 
-def next_lines(folder: Path, samples: Sequence[dict[str, str]] = ()) -> list[Text]:
+def next_lines(
+    folder: Path, samples: Sequence[dict[str, str]] = (), counted: str = "tokens"
+) -> list[Text]:
     """Name commands to try with a model; the first one has a sentence of its own if it can."""
     name = shlex.quote(str(folder))
-    commands = (f"run {name} {_example(samples)}", f"evaluate {name} FILE", f"show {name}")
+    example = "picture.png" if counted == "pictures" else _example(samples)
+    commands = (f"run {name} {example}", f"evaluate {name} FILE", f"show {name}")
     return [
         Text(),
         Text("Try next", style="bold"),

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from clearhead.config import Config, TransformerConfig
 from clearhead.errors import ConfigError
 from clearhead.text import Kind, choose_size
+from clearhead.text.amounts import describe_time
 from clearhead.training import TrainingConfig
 from clearhead.training.optimizer import OptimizerKind
 
@@ -259,5 +260,5 @@ def fit_steps(
     if seconds is not None or n_steps > n_possible:
         n_steps = n_possible
         asked = "as asked" if seconds is not None else "give --time for more"
-        reasons["time"] = f"{n_steps:,} steps fit into {allowed / 60:g} minutes ({asked})"
+        reasons["time"] = f"{n_steps:,} steps fit into {describe_time(allowed)} ({asked})"
     return n_steps, reasons

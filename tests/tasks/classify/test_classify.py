@@ -108,6 +108,7 @@ def test_the_folder_is_whole_and_loads(trained: tuple[Classifier, Path, list[str
     assert "<h1><span>Classifier</span>" in page
     assert "Which label was taken for which" in page
     assert "nats per text" in page
+    assert "texts per second" in page
     with pytest.raises(InputError, match="models of kind bert"):
         Classifier.load(folder, "int8")
 
@@ -185,8 +186,10 @@ def test_a_given_model_is_taken_over(encoder: Path, tmp_path: Path, is_body_trai
     assert len(own) > 10
     far = [float((p - body[name]).detach().abs().max()) for name, p in own.items()]
     assert (max(far) > 0) == is_body_trained
-    assert max(far) < 1e-3 if is_body_trained else max(far) == 0
-    assert found.card["plan"]["training"]["lr"] == (5e-5 if is_body_trained else 3e-3)
+    assert max(far) < 0.01 if is_body_trained else max(far) == 0
+    plan = found.card["plan"]
+    assert plan["training"]["lr"] == (5e-4 if is_body_trained else 3e-3)
+    assert plan["word_dropout"] == (0.1 if is_body_trained else 0)
 
 
 def test_what_does_not_fit_a_given_model_is_refused(
@@ -353,6 +356,9 @@ def test_the_plan_follows_the_data() -> None:
     assert (much.word_dropout, much.model.dropout, much.training.n_steps) == (0.2, 0.5, 2100)
     longer, _ = make_plan(LabelFacts(1500, 2, 2_000_000, 5000), settings={"context": "200"})
     assert longer.model.n_positions == longer.context == 200
+    for width, rate in ((384, 0.06 / 384), (768, 0.06 / 768), (32, 5e-4)):
+        given = BertConfig(n_tokens=99, d_model=width, n_heads=4)
+        assert make_plan(LabelFacts(900, 2, 9000, 120, given=given))[0].training.lr == rate
     with pytest.raises(ConfigError, match="no size 'huge'"):
         make_plan(LabelFacts(5000, 6, 270_000, 120), size="huge")
     with pytest.raises(ConfigError, match="word_dropout=1"):

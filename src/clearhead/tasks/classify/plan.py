@@ -9,7 +9,7 @@ from typing import Any
 
 from clearhead.config import BertConfig, Config
 from clearhead.errors import ConfigError, nearest
-from clearhead.tasks.plan import Speed, validate_every
+from clearhead.tasks.plan import Speed, fit_steps, validate_every
 from clearhead.text import Kind
 from clearhead.training import TrainingConfig
 
@@ -27,7 +27,11 @@ _RATES = {"nano": 2e-3, "tiny": 1e-3, "small": 5e-4, "base": 5e-4}
 MOST_WORDS = 32_000
 OF_GIVEN = ("model.dropout", "model.attention_dropout", "model.pooling")
 """Settings of a given model that can be changed."""
-FINE_RATE, HEAD_RATE = 5e-5, 3e-3
+HEAD_RATE = 3e-3
+FINE_RATE, MOST_FINE_RATE = 0.06, 5e-4
+"""For width 1, and the most for any: the wider, the smaller the steps."""
+FINE_HIDDEN = 0.1
+"""The share of tokens that are hidden while a given model learns; it remembers easily."""
 LONGEST = 512
 FEWEST_STEPS = 300
 MANY_TEXTS = 30_000
@@ -101,18 +105,10 @@ def make_plan(
     begin = _from_random if facts.given is None else _from_given
     plan, n_epochs, reasons = begin(facts, size, settings)
     n_steps = max(FEWEST_STEPS, (facts.n_batches or 1) * n_epochs)
-    if "training.n_steps" in settings:
-        n_steps = TrainingConfig().override({"n_steps": settings["training.n_steps"]}).n_steps
-    elif speed is not None:
-        reasons["training.precision"] = speed.reason
-        allowed = seconds or USUAL_SECONDS
-        n_possible = max(10, int(allowed / speed.seconds_per_step))
-        if n_steps > n_possible:
-            n_steps = n_possible
-            asked = "as asked" if seconds is not None else "give --time for more"
-            reasons["time"] = f"{n_steps:,} steps fit into {allowed / 60:g} minutes ({asked})"
-        else:
-            reasons["time"] = f"after {n_steps:,} steps such data has little more to give"
+    if "training.n_steps" not in settings:
+        reasons["time"] = f"after {n_steps:,} steps such data has little more to give"
+    n_steps, told = fit_steps(n_steps, seconds, USUAL_SECONDS, speed, settings)
+    reasons |= told
     changes: dict[str, Any] = {
         "training.n_steps": n_steps,
         "training.warm_up": max(1, min(500, n_steps // 10)),
@@ -198,14 +194,14 @@ def _from_given(
         n_vocabulary=given.n_tokens,
         context=context,
         n_batch_tokens=1024,
-        smoothing=0.0,
+        word_dropout=FINE_HIDDEN,
         model=given,
-        training=TrainingConfig(lr=FINE_RATE, average=0.99),
+        training=TrainingConfig(lr=min(MOST_FINE_RATE, FINE_RATE / given.d_model), average=0.99),
     )
     wished = {key: value for key, value in settings.items() if key == "is_body_trained"}
     is_trained = plan.override(wished).is_body_trained
     if not is_trained:
-        plan = plan.override({"training.lr": HEAD_RATE})
+        plan = plan.override({"training.lr": HEAD_RATE, "word_dropout": 0.0, "smoothing": 0.0})
     n_epochs = max(2, min(8, 30_000 // facts.n_texts))
     reasons = {
         "training.lr": (

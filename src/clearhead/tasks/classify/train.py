@@ -100,7 +100,8 @@ def train_classifier(
 class _Classifying(Job[ClassifyPlan, RowBatch]):
     """What is to be known of a run on texts with labels."""
 
-    unit, guessed = "texts", "text"
+    unit = counted = "texts"
+    guessed = "text"
 
     def __init__(self, corpus: LabelCorpus, given: Encoder | None) -> None:
         self.corpus, self.given, self.n_examples = corpus, given, len(corpus.train)
