@@ -88,6 +88,11 @@ def test_arrays_with_names_and_parts(tmp_path: Path) -> None:
              x_test=noise(4, seed=9), y_test=[0, 1, 0, 1], classes=["boot", "bag"])  # fmt: skip
     pictures = Pictures([path])
     assert pictures.examine()[1].names == ("bag", "boot")
+    assert which_task([tmp_path]) == "images"
+    assert Pictures([tmp_path]).examine()[1].names == ("bag", "boot")
+    np.savez(tmp_path / "b.npz", images=noise(4))
+    with pytest.raises(InputError, match=r"holds a\.npz, b\.npz: give one of them by itself"):
+        Pictures([tmp_path]).examine()
     test = pictures.part("test")
     assert test is not None
     found, broken = test.read(8, 1, ["bag", "boot"])

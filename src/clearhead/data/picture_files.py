@@ -103,11 +103,12 @@ def looks_like_pictures(paths: Sequence[Path], columns: tuple[str, str] | None =
 def _holds_pictures(path: Path) -> bool:
     if path.is_dir():
         names = list(islice(_names_below(path), N_LOOKED_AT))
-        n_pictures = sum(_is_picture(name) or _idx_part(name) is not None for name in names)
-        return 2 * n_pictures > len(names)
-    return path.is_file() and (
-        path.suffix.lower() == ".npz" or _is_picture(path.name) or _idx_part(path.name) is not None
-    )
+        return 2 * sum(map(_names_pictures, names)) > len(names)
+    return path.is_file() and _names_pictures(path.name)
+
+
+def _names_pictures(name: str) -> bool:
+    return name.lower().endswith(".npz") or _is_picture(name) or _idx_part(name) is not None
 
 
 def open_parts(paths: Sequence[Path]) -> dict[str, PictureSource]:
@@ -123,8 +124,13 @@ def open_parts(paths: Sequence[Path]) -> dict[str, PictureSource]:
         )
     (path,) = paths
     if path.is_dir():
-        idx = sorted(each for each in path.iterdir() if _idx_part(each.name) is not None)
-        return _open_idx(idx) if idx else _open_folders(path)
+        if idx := sorted(each for each in path.iterdir() if _idx_part(each.name) is not None):
+            return _open_idx(idx)
+        arrays = sorted(path.glob("*.npz"))
+        if len(arrays) > 1:
+            names = ", ".join(each.name for each in arrays)
+            raise InputError(f"{path} holds {names}: give one of them by itself")
+        return _open_npz(arrays[0]) if arrays else _open_folders(path)
     if path.suffix.lower() == ".npz":
         return _open_npz(path)
     if _idx_part(path.name) is not None:
