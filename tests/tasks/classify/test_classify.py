@@ -187,9 +187,7 @@ def test_a_given_model_is_taken_over(encoder: Path, tmp_path: Path, is_body_trai
     far = [float((p - body[name]).detach().abs().max()) for name, p in own.items()]
     assert (max(far) > 0) == is_body_trained
     assert max(far) < 0.01 if is_body_trained else max(far) == 0
-    plan = found.card["plan"]
-    assert plan["training"]["lr"] == (5e-4 if is_body_trained else 3e-3)
-    assert plan["word_dropout"] == (0.1 if is_body_trained else 0)
+    assert found.card["plan"]["training"]["lr"] == (5e-4 if is_body_trained else 3e-3)
 
 
 def test_what_does_not_fit_a_given_model_is_refused(
@@ -226,6 +224,22 @@ def test_what_is_held_out_is_of_every_label_and_leaks_nothing(some: list[tuple[s
     assert hold_out(examples[::-1], ["validation", "test"])["test"] == sides["test"] or len(
         {each.text.casefold() for each in examples}
     ) < len(examples)
+
+
+def test_parts_of_a_text_stay_with_it() -> None:
+    # The label of a part must not be known from the whole, nor the other way round.
+    drawn = random.Random(1)
+    words = [f"w{n}" for n in range(3000)]
+    examples: list[Example] = []
+    for _ in range(300):
+        text = drawn.sample(words, 12)
+        for start, end in ((0, 12), (0, 6), (6, 12), (2, 5), (3, 12)):
+            label = drawn.choice(("good", "bad"))
+            examples.append(Example(len(examples), " ".join(text[start:end]), label))
+    sides = hold_out(examples, ["validation", "test"])
+    for side in ("validation", "test"):
+        assert len(sides[side]) in range(80, 130)
+        assert len({each.line // 5 for each in sides[side]}) * 5 == len(sides[side])
 
 
 def test_each_label_gives_the_same_share() -> None:

@@ -1,10 +1,12 @@
 """From texts with labels to rows of tokens: what is held out, the vocabulary, the rows."""
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
+from clearhead.data.families import families
 from clearhead.data.fingerprints import normalise
 from clearhead.data.holdout import shares_for
 from clearhead.data.labelled import Example, LabelledTexts, LabelReport, sort_labels
@@ -67,26 +69,33 @@ def survey_labels(
 
 
 def hold_out(examples: Sequence[Example], wanted: Sequence[str]) -> dict[str, list[Example]]:
-    """The same share of each label for each side, chosen by the texts; the rest trains.
+    """About the same share of each label for each side, chosen by the texts; the rest trains.
 
-    Texts that differ only in capitals and spaces stay together, whatever their labels are.
+    Texts that differ only in capitals and spaces stay together, whatever their labels are, and so
+    do a text and its parts.
     """
+    keys = sorted({normalise(each.text).casefold() for each in examples})
+    whole = {key: keys[number] for key, number in zip(keys, families(keys), strict=True)}
     groups: dict[str, list[Example]] = {}
     for each in examples:
-        groups.setdefault(normalise(each.text).casefold(), []).append(each)
+        groups.setdefault(whole[normalise(each.text).casefold()], []).append(each)
     by_label: dict[str, list[tuple[bytes, list[Example]]]] = {}
     for key, group in groups.items():
         digest = blake2b(key.encode("utf-8", "replace"), digest_size=8).digest()
-        by_label.setdefault(group[0].label, []).append((digest, group))
+        label = max(group, key=lambda each: len(each.text)).label
+        by_label.setdefault(label, []).append((digest, group))
     share = shares_for(len(examples)).test
     sides: dict[str, list[Example]] = {side: [] for side in ("train", *wanted)}
     for drawn in by_label.values():
-        ranked = [group for _, group in sorted(drawn, key=lambda entry: entry[0])]
-        n = max(1, round(share * len(ranked))) if len(ranked) >= MIN_TO_HOLD_OUT else 0
-        for side in wanted:
-            sides[side] += [each for group in ranked[:n] for each in group]
-            ranked = ranked[n:]
-        sides["train"] += [each for group in ranked for each in group]
+        n_texts = max(1, round(share * sum(len(group) for _, group in drawn)))
+        # A family that is more than all of a side is trained on, if there are others.
+        ranked = deque(sorted(drawn, key=lambda entry: (len(entry[1]) > n_texts, entry[0])))
+        for side in wanted if len(drawn) >= MIN_TO_HOLD_OUT else ():
+            taken: list[Example] = []
+            while len(taken) < n_texts and len(ranked) > 1:
+                taken += ranked.popleft()[1]
+            sides[side] += taken
+        sides["train"] += [each for _, group in ranked for each in group]
     return {side: sorted(some) for side, some in sides.items()}
 
 

@@ -30,8 +30,6 @@ OF_GIVEN = ("model.dropout", "model.attention_dropout", "model.pooling")
 HEAD_RATE = 3e-3
 FINE_RATE, MOST_FINE_RATE = 0.06, 5e-4
 """For width 1, and the most for any: the wider, the smaller the steps."""
-FINE_HIDDEN = 0.1
-"""The share of tokens that are hidden while a given model learns; it remembers easily."""
 LONGEST = 512
 FEWEST_STEPS = 300
 MANY_TEXTS = 30_000
@@ -194,15 +192,15 @@ def _from_given(
         n_vocabulary=given.n_tokens,
         context=context,
         n_batch_tokens=1024,
-        word_dropout=FINE_HIDDEN,
+        smoothing=0.0,
         model=given,
         training=TrainingConfig(lr=min(MOST_FINE_RATE, FINE_RATE / given.d_model), average=0.99),
     )
     wished = {key: value for key, value in settings.items() if key == "is_body_trained"}
     is_trained = plan.override(wished).is_body_trained
     if not is_trained:
-        plan = plan.override({"training.lr": HEAD_RATE, "word_dropout": 0.0, "smoothing": 0.0})
-    n_epochs = max(2, min(8, 30_000 // facts.n_texts))
+        plan = plan.override({"training.lr": HEAD_RATE})
+    n_epochs = max(1, min(8, 30_000 // facts.n_texts))
     reasons = {
         "training.lr": (
             "a given model is changed with small steps"
