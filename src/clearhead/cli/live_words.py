@@ -65,6 +65,7 @@ LABELS = {
     "is_lower_cased": ("capitals are small letters", "{}"),
     "word_dropout": ("hidden tokens", "{}"),
     "is_body_trained": ("given model is trained", "{}"),
+    "is_embedding_trained": ("its vectors of tokens, too", "{}"),
     "training.n_steps": ("length", "{} steps at most"),
     "training.validate_every": ("validation", "every {} steps"),
     "training.patience": ("stops early after", "{} validations without gain"),
@@ -108,6 +109,7 @@ GROUPS = {
     "training": (
         "smoothing",
         "is_body_trained",
+        "is_embedding_trained",
         *(key for key in LABELS if key.startswith("training.")),
     ),
 }

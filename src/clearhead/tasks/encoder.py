@@ -22,7 +22,14 @@ from clearhead.models import Bert
 from clearhead.tasks.folder import OpenFolder, open_folder
 from clearhead.text import AnyTokenizer
 
-__all__ = ["Encoder", "freeze_body", "open_encoder", "put_body", "refuse_other_shape"]
+__all__ = [
+    "Encoder",
+    "freeze_body",
+    "freeze_embedding",
+    "open_encoder",
+    "put_body",
+    "refuse_other_shape",
+]
 
 HEADS = ("output.", "pooling.")
 """How the names of weights begin that belong to a head."""
@@ -92,6 +99,12 @@ def put_body(model: Bert, encoder: Encoder, *, with_head: bool = True) -> None:
         for name, parameter in model.named_parameters():
             if name in given and (is_same_head or not name.startswith(HEADS)):
                 parameter.copy_(given[name])
+
+
+def freeze_embedding(model: Bert) -> None:
+    """Let tokens, positions and segments keep their vectors."""
+    for table in (model.embedding, model.positions, model.segments):
+        table.requires_grad_(False)
 
 
 def freeze_body(model: Bert) -> None:

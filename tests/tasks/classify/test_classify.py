@@ -186,6 +186,7 @@ def test_a_given_model_is_taken_over(encoder: Path, tmp_path: Path, is_body_trai
     assert len(own) > 10
     far = [float((p - body[name]).detach().abs().max()) for name, p in own.items()]
     assert (max(far) > 0) == is_body_trained
+    assert torch.equal(own["embedding.weight"], body["embedding.weight"])
     assert max(far) < 0.01 if is_body_trained else max(far) == 0
     assert found.card["plan"]["training"]["lr"] == (5e-4 if is_body_trained else 3e-3)
 

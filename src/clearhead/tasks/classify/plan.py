@@ -51,7 +51,10 @@ class ClassifyPlan(Config):
     word_dropout: float = 0.0
     """The share of tokens that are hidden at random, so that no label hangs on a single word."""
     is_body_trained: bool = True
-    """Whether all of a given model is trained, or only the scores of the labels."""
+    """Whether the blocks of a given model are trained, or only the scores of the labels."""
+    is_embedding_trained: bool = True
+    """Whether the vectors of tokens and positions are trained, too. If those of a given model stay
+    as they are, words that were not trained on still stand where they stood beside the others."""
     model: BertConfig
     training: TrainingConfig = field(default_factory=TrainingConfig)
 
@@ -124,10 +127,11 @@ def _from_random(
     facts: LabelFacts, size: str | None, settings: dict[str, Any]
 ) -> tuple[ClassifyPlan, int, dict[str, str]]:
     """A small model for what the texts can teach, in how many epochs, and why."""
-    if "is_body_trained" in settings:
-        raise ConfigError(
-            "is_body_trained is for a model that is given with --from: random weights are trained"
-        )
+    for key in ("is_body_trained", "is_embedding_trained"):
+        if key in settings:
+            raise ConfigError(
+                f"{key} is for a model that is given with --from: random weights are trained"
+            )
     is_much = facts.n_texts >= MANY_TEXTS
     usual = "small" if is_much else "tiny"
     size = size or usual
@@ -193,6 +197,7 @@ def _from_given(
         context=context,
         n_batch_tokens=1024,
         smoothing=0.0,
+        is_embedding_trained=False,
         model=given,
         training=TrainingConfig(lr=min(MOST_FINE_RATE, FINE_RATE / given.d_model), average=0.99),
     )
@@ -200,7 +205,7 @@ def _from_given(
     is_trained = plan.override(wished).is_body_trained
     if not is_trained:
         plan = plan.override({"training.lr": HEAD_RATE})
-    n_epochs = max(1, min(8, 30_000 // facts.n_texts))
+    n_epochs = max(2, min(8, 30_000 // facts.n_texts))
     reasons = {
         "training.lr": (
             "a given model is changed with small steps"

@@ -18,7 +18,13 @@ from clearhead.tasks.classify.classifier import Classifier, label_logits
 from clearhead.tasks.classify.corpus import LabelCorpus, Reader, even_text, survey_labels
 from clearhead.tasks.classify.evaluate import baselines, confuse, score_labels
 from clearhead.tasks.classify.plan import ClassifyPlan, LabelFacts, make_plan
-from clearhead.tasks.encoder import Encoder, freeze_body, open_encoder, put_body
+from clearhead.tasks.encoder import (
+    Encoder,
+    freeze_body,
+    freeze_embedding,
+    open_encoder,
+    put_body,
+)
 from clearhead.tasks.folder import ModelFolder, save_folder
 from clearhead.tasks.job import BatchesOf, Job, Tell, Wish, carry_out, claim, nothing_left_behind
 from clearhead.tasks.plan import Speed
@@ -169,6 +175,8 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
             put_body(model, self.given, with_head=False)
         else:
             model.embedding.weight.data.mul_(QUIET)
+        if not plan.is_embedding_trained:
+            freeze_embedding(model)
         if not plan.is_body_trained:
             freeze_body(model)
         return model
