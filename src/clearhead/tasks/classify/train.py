@@ -235,5 +235,10 @@ def _learn_tokens(corpus: LabelCorpus, plan: ClassifyPlan) -> Tokenizer:
 
 
 def _spread(some: Sequence[Any], n: int) -> list[Any]:
-    """At most n of them, from all over."""
-    return list(some[:: -(-len(some) // n)])[:n] if some else []
+    """n of them, or all if they are fewer, from all over.
+
+    >>> _spread("abcde", 3), _spread("ab", 3)
+    (['a', 'b', 'd'], ['a', 'b'])
+    """
+    n = min(n, len(some))
+    return [some[k * len(some) // n] for k in range(n)]
