@@ -19,20 +19,23 @@ def families(texts: Sequence[str]) -> list[int]:
     [1, 1, 1, 3]
     """
     rows = [text.split() for text in texts]
-    beginnings: dict[tuple[str, ...], list[int]] = {}
+    # Many texts may begin alike: by beginning it is known how long they are, and then which.
+    lengths: dict[tuple[str, ...], set[int]] = {}
+    numbers: dict[tuple[str, ...], list[int]] = {}
     for number, words in enumerate(rows):
         if len(words) >= N_WORDS:
-            beginnings.setdefault(tuple(words[:N_WORDS]), []).append(number)
+            lengths.setdefault(tuple(words[:N_WORDS]), set()).add(len(words))
+            numbers.setdefault(tuple(words), []).append(number)
     # The longest last, so that what it holds is its own; of equals, the first one.
     order = sorted(range(len(rows)), key=lambda number: (len(rows[number]), -number))
     parents = list(range(len(rows)))
     for whole in order:
         words = rows[whole]
         for start in range(len(words) - N_WORDS + 1):
-            for part in beginnings.get(tuple(words[start : start + N_WORDS]), ()):
-                n = len(rows[part])
-                if n < len(words) and words[start : start + n] == rows[part]:
-                    parents[part] = whole
+            for n in lengths.get(tuple(words[start : start + N_WORDS]), ()):
+                if n < len(words):
+                    for part in numbers.get(tuple(words[start : start + n]), ()):
+                        parents[part] = whole
     for number in reversed(order):  # whoever holds a part is longer, and is settled before it
         parents[number] = parents[parents[number]]
     return parents
