@@ -52,11 +52,13 @@ def test_muon_moves_the_matrices_of_blocks_alone() -> None:
     assert differing == {"blocks.0.weight"}
 
 
-def test_muon_is_torchs_but_for_its_rounding() -> None:
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_muon_is_torchs_but_for_its_rounding(precision: str) -> None:
     """Theirs computes in bfloat16."""
     torch.manual_seed(0)
     ours, theirs = (nn.Parameter(torch.ones(12, 8)) for _ in range(2))
-    optimizer = Optimizer({"blocks.0": ours, "bias": nn.Parameter(torch.ones(1))}, "muon", 0.1)
+    named = {"blocks.0": ours, "bias": nn.Parameter(torch.ones(1))}
+    optimizer = Optimizer(named, "muon", 0.1, precision)
     other = torch.optim.Muon(
         [theirs], lr=RATE, weight_decay=0.1, momentum=0.95, adjust_lr_fn="match_rms_adamw"
     )

@@ -36,10 +36,12 @@ def probe(
     The first batch warms up and shows how much memory is needed: give the largest first.
     """
     device = next(model.parameters()).device
-    optimizer = Optimizer(dict(model.train().named_parameters()), kind)
+    parameters = dict(model.train().named_parameters())
+    optimizer = Optimizer(parameters, kind)
     seconds, n_tokens = _seconds_per_step(loss, optimizer, batches, device, "float32")
     precision, reason = "float32", "this machine has no fast products in bfloat16"
     if _bfloat16_gain(device) > 1.2:
+        optimizer = Optimizer(parameters, kind, precision="bfloat16")
         other, _ = _seconds_per_step(loss, optimizer, batches, device, "bfloat16")
         reason = f"a step in bfloat16 takes {other / seconds:.2f} of the time of one in float32"
         if other < 0.95 * seconds:

@@ -145,7 +145,9 @@ class Trainer(Generic[A]):
         self.progress = _Progress()
         self.parameters = dict(model.named_parameters())
         self.device = next(model.parameters()).device
-        self.optimizer = Optimizer(self.parameters, config.optimizer, config.weight_decay)
+        self.optimizer = Optimizer(
+            self.parameters, config.optimizer, config.weight_decay, config.precision
+        )
         self.averages = {name: p.detach().clone() for name, p in self.parameters.items()}
         self._stop = threading.Event()
 

@@ -8,6 +8,7 @@
 all its directions alike, however small their share of the gradient is: small models learn in about
 half the steps. U Vᵀ is found without U and V, by a polynomial that brings all singular values near
 1. The factor makes a step about as large as one of Adam, so that one learning rate serves both.
+Where a run computes in bfloat16, so does the polynomial, which is not exact anyway.
 """
 
 import math
@@ -37,6 +38,7 @@ class Optimizer:
         parameters: Mapping[str, nn.Parameter],
         kind: OptimizerKind = "adam",
         weight_decay: float = 0.0,
+        precision: str = "float32",
     ) -> None:
         inner, matrices, others = [], [], []
         for name, parameter in parameters.items():
@@ -53,7 +55,7 @@ class Optimizer:
             if some
         ]
         self.adam = torch.optim.AdamW(groups, betas=(0.9, 0.98), eps=1e-9, fused=True)
-        self.muon = _Muon(inner, weight_decay)
+        self.muon = _Muon(inner, weight_decay, getattr(torch, precision))
 
     def step(self, rate: float) -> None:
         """Move all parameters that have a gradient."""
@@ -77,8 +79,10 @@ class Optimizer:
 class _Muon:
     """Matrices of one shape take their steps together."""
 
-    def __init__(self, parameters: Sequence[nn.Parameter], weight_decay: float) -> None:
-        self.weight_decay = weight_decay
+    def __init__(
+        self, parameters: Sequence[nn.Parameter], weight_decay: float, kind: torch.dtype
+    ) -> None:
+        self.weight_decay, self.kind = weight_decay, kind
         self.states = {p: {"momentum": torch.zeros_like(p)} for p in parameters}
         self.shapes: dict[torch.Size, list[nn.Parameter]] = {}
         for parameter in parameters:
@@ -94,7 +98,7 @@ class _Muon:
             for parameter, gradient in moved:
                 mean = self.states[parameter]["momentum"].lerp_(gradient, 1 - MOMENTUM)
                 directions.append(gradient.lerp(mean, MOMENTUM))  # Nesterov: one step ahead
-            steps = orthogonal(torch.stack(directions))
+            steps = orthogonal(torch.stack(directions).to(self.kind))
             size = rate * ADAMS_SIZE * math.sqrt(max(shape))
             for (parameter, _), step in zip(moved, steps, strict=True):
                 parameter.mul_(1 - rate * self.weight_decay).sub_(step, alpha=size)
