@@ -44,6 +44,7 @@ SETTINGS = {
     "n_batch_tokens": 1024,
     "training.lr": 0.003,
     "training.optimizer": "adam",
+    "training.weight_decay": 0.0,
     "training.validate_every": 300,
 }
 

@@ -42,6 +42,8 @@ _WIDER = {"tiny": {"block.d_ff": 512}}
 # Small models learn more from a step of Muon. By count of operations it costs a quarter more for
 # tiny, and half more for base.
 _OPTIMIZERS: dict[str, OptimizerKind] = {"tiny": "muon"}
+# Muon's steps are large in all directions; what few pairs do not ask for again has to fade.
+_DECAYS = {"tiny": 0.3}
 _SMALLER = {"base": "small", "fast": "small", "big": "base", "small": "tiny"}
 
 
@@ -194,6 +196,7 @@ def plan_for(
             lr=_RATES[size],
             warm_up=max(1, min(2000, n_steps // 10)),
             optimizer=_OPTIMIZERS.get(size, "adam"),
+            weight_decay=_DECAYS.get(size, 0.0),
             validate_every=validate_every(n_steps, speed),
             precision=speed.precision if speed else "float32",
         ),
