@@ -42,8 +42,9 @@ _WIDER = {"tiny": {"block.d_ff": 512}}
 # Small models learn more from a step of Muon. By count of operations it costs a quarter more for
 # tiny, and half more for base.
 _OPTIMIZERS: dict[str, OptimizerKind] = {"tiny": "muon"}
-# Muon's steps are large in all directions; what few pairs do not ask for again has to fade.
-_DECAYS = {"tiny": 0.3}
+# So many epochs after a step, weight decay has let most of it fade unless it was learned again.
+_EPOCHS_TO_FADE = {"tiny": 3}
+_MOST_DECAY = 0.5
 _SMALLER = {"base": "small", "fast": "small", "big": "base", "small": "tiny"}
 
 
@@ -176,6 +177,9 @@ def plan_for(
         "model.block.dropout": f"dropout {dropout} fits so many pairs",
         **why,
     }
+    if epochs := _EPOCHS_TO_FADE.get(size):
+        text = f"weight decay lets fade in some {epochs} epochs what is not learned again"
+        reasons["training.weight_decay"] = text
     n_epochs = min(100.0, max(5.0, 1_800_000 / facts.n_pairs))
     n_batches = facts.n_batches or 1
     n_steps = round(n_batches * n_epochs)
@@ -196,7 +200,7 @@ def plan_for(
             lr=_RATES[size],
             warm_up=max(1, min(2000, n_steps // 10)),
             optimizer=_OPTIMIZERS.get(size, "adam"),
-            weight_decay=_DECAYS.get(size, 0.0),
+            weight_decay=_weight_decay(size, facts.n_batches),
             validate_every=validate_every(n_steps, speed),
             precision=speed.precision if speed else "float32",
         ),
@@ -233,6 +237,20 @@ def _batch_tokens(n_characters: int) -> int:
     """
     n_target_tokens = n_characters / 2 / 4.5
     return int(min(4096, max(512, n_target_tokens / 400 // 256 * 256)))
+
+
+def _weight_decay(size: str, n_batches: int | None) -> float:
+    """A step fades to 1/e within 1 / (lr · decay) steps; the more data, the longer that may take.
+
+    Wang & Aitchison 2024 find that the best time is always about the same number of epochs.
+
+    >>> [_weight_decay("tiny", n) for n in (None, 50, 535)], _weight_decay("base", 535)
+    ([0.0, 0.5, 0.078], 0.0)
+    """
+    if n_batches is None or size not in _EPOCHS_TO_FADE:
+        return 0.0
+    decay = 1 / (_RATES[size] * _EPOCHS_TO_FADE[size] * n_batches)
+    return min(_MOST_DECAY, float(f"{decay:.2g}"))
 
 
 def validate_every(n_steps: int, speed: Speed | None) -> int:
