@@ -161,7 +161,8 @@ void run_search(Transformer& model, int n_beams, int n) {
     }
     for (int32_t length : lengths) source.resize(source.size() + length);
     for (int32_t& token : source) token = below(model.shape.n_source_tokens);
-    SearchSettings settings = {n_beams, n_beams, n_beams % 2 * 3, 1, 2, n_beams % 2, 0.7};
+    SearchSettings settings = {n_beams, n_beams, n_beams % 2 * 3, 1, 2, n_beams % 2, 0.7,
+                               1 + n_beams % 3};
     auto search = [&](int n_some) {
         return search_all(model, settings, source.data(), lengths.data(), limits.data(), n_some);
     };

@@ -191,7 +191,7 @@ def test_neighbours_do_not_change_a_bit(
     native = NativeModel(make(seed=3), library, precision=precision, n_threads=2)
     config = DecodingConfig(n_beams=n_beams, n_best=n_beams)
     lengths = (3, 11, 1, 7, 5, 2, 8, 8, 4, 6, 9, 3, 2, 10) * 3  # with beams, more than 32 rows
-    requests = [Request(torch.randint(3, N_TOKENS, (n,)).tolist(), 12, config) for n in lengths]
+    requests = [Request(torch.randint(3, N_TOKENS, (n,)).tolist(), 4 + n, config) for n in lengths]
     together = generate(native, requests, bos=1, eos=2, pad=0)
     for request, answers in zip(requests, together, strict=True):
         (alone,) = generate(native, [request], bos=1, eos=2, pad=0)

@@ -2,7 +2,8 @@
 
 Whether int8 pays, and whether a second thread does, depends on the size of the model and on the
 processor. So some steps are timed, for one sentence and for many, and the result is kept in the
-user's cache folder: the next start needs no trial.
+user's cache folder: the next start needs no trial. Many sentences always have all threads, because
+each takes its own; whether they also share the work for one is what is tried.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ def choose(
     kernels = library.ch_kernels(b"").decode()
 
     def pack(precision: Precision, n_threads: int) -> NativeModel:
-        return NativeModel(model, library, precision=precision, n_threads=n_threads)
+        return NativeModel(
+            model, library, precision=precision, n_threads=n_threads, n_for_many=n_cpus()
+        )
 
     config = model.config.to_dict()
     choice = recall(config, kernels, wanted)
@@ -70,41 +73,35 @@ def choose(
 def _try(
     pack: Callable[[Precision, int], NativeModel], wanted: Wanted, kernels: str, n_tokens: int
 ) -> Choice:
-    """Time one sentence and many, with one thread and with all; the fastest over both wins."""
+    """Time one sentence, with one thread and with all, and many; the fastest over both wins."""
     some: list[Precision] = ["float32", "int8"] if wanted == "auto" else [wanted]
-    ways = [(precision, n) for precision in some for n in sorted({1, n_cpus()})]
+    counts = sorted({1, n_cpus()})
     config = DecodingConfig(n_beams=N_BEAMS, min_length=N_STEPS)
     rows = np.random.default_rng(0).integers(4, n_tokens, (MANY, N_SOURCE)).tolist()
     requests = [Request(row, N_STEPS, config) for row in rows]
-    seconds: dict[tuple[Precision, int], tuple[float, float]] = {}
-    for precision, n_threads in ways:
-        native = pack(precision, n_threads)
-        limit = SECONDS / len(ways) / 2
-        one, many = _time(native, requests[:1], limit), _time(native, requests, limit)
-        seconds[precision, n_threads] = one, many
-    cost = {way: math.log(one) + math.log(many) for way, (one, many) in seconds.items()}
-    best = {p: min((way for way in ways if way[0] == p), key=cost.__getitem__) for p in some}
-    exact = best[some[0]]
-    other = best[some[-1]]
-    chosen = other if cost[other] < cost[exact] - 2 * math.log(GAIN) else exact
-    return Choice(*chosen, kernels, _reason(chosen, best, seconds))
-
-
-def _reason(
-    chosen: tuple[Precision, int],
-    best: dict[Precision, tuple[Precision, int]],
-    seconds: dict[tuple[Precision, int], tuple[float, float]],
-) -> str:
+    ones: dict[Precision, dict[int, float]] = {precision: {} for precision in some}
+    manys: dict[Precision, float] = dict.fromkeys(some, math.inf)
+    for precision in some:
+        for n_threads in counts:
+            native = pack(precision, n_threads)
+            limit = SECONDS / len(some) / len(counts) / 2
+            ones[precision][n_threads] = _time(native, requests[:1], limit)
+            manys[precision] = min(manys[precision], _time(native, requests, limit))
+            del native  # before the next one is packed: two would need twice the memory
+    one = {precision: min(times.values()) for precision, times in ones.items()}
+    exact, fast = some[0], some[-1]
+    gains = one[exact] / one[fast], manys[exact] / manys[fast]
+    chosen = fast if math.prod(gains) > GAIN**2 else exact
     told = []
-    if len(best) > 1:
-        exact, fast = seconds[best["float32"]], seconds[best["int8"]]
-        one, many = (a / b for a, b in zip(exact, fast, strict=True))
-        told.append(f"int8 was {one:.2f} times as fast for one sentence, {many:.2f} for {MANY}")
-    if (n := n_cpus()) > 1:
-        single, team = seconds[chosen[0], 1], seconds[chosen[0], n]
-        one, many = (a / b for a, b in zip(single, team, strict=True))
-        told.append(f"{n} threads {one:.2f} times as fast as one, {many:.2f} for {MANY}")
-    return "; ".join(told) or "as asked"
+    if len(some) > 1:
+        told.append(f"int8 was {gains[0]:.2f} times as fast for one sentence")
+        told[0] += f", {gains[1]:.2f} for {MANY}"
+    times = ones[chosen]
+    n_threads = min(times, key=times.__getitem__)
+    if len(counts) > 1:
+        ratio = times[1] / times[counts[-1]]
+        told.append(f"for one, {counts[-1]} threads were {ratio:.2f} times as fast as one")
+    return Choice(chosen, n_threads, kernels, "; ".join(told) or "as asked")
 
 
 def _time(native: NativeModel, requests: list[Request], limit: float) -> float:

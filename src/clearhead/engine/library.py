@@ -44,6 +44,7 @@ class SearchSettings(ctypes.Structure):
             for name in ("n_beams", "n_best", "min_length", "bos", "eos", "is_papers_norm")
         ),
         ("length_power", c_double),
+        ("n_threads", c_int),
     ]
 
 

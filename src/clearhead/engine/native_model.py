@@ -48,13 +48,16 @@ class NativeModel:
         *,
         precision: Precision = "float32",
         n_threads: int = 1,
+        n_for_many: int | None = None,
         kernels: str = "",
     ) -> None:
+        """`n_threads` share each product; of many sentences, `n_for_many` take their own."""
         self.config = config = model.config
         if problem := why_not(config):
             raise ConfigError(problem)
         self.library, self.pad, self.n_tokens = library, config.pad, n_written(config)
         self.is_causal, self.n_positions = is_decoder(config), 0
+        self.n_for_many = n_for_many or n_threads
         self.lock = threading.RLock()  # the threads of the engine work for one caller at a time
         source = model if isinstance(model, Source) else Source.of(model)
         self._learned = source.read("positions.weight")
@@ -112,7 +115,7 @@ class NativeModel:
         config = requests[0].config
         settings = SearchSettings(
             config.n_beams, config.n_best, config.min_length, bos, eos,
-            config.length_norm == "paper", config.length_power,
+            config.length_norm == "paper", config.length_power, self.n_for_many,
         )  # fmt: skip
         limits = np.array([request.max_length for request in requests], np.int32)
         lengths = np.array([len(request.source) for request in requests], np.int32)

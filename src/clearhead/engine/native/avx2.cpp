@@ -62,10 +62,9 @@ inline float sum_of(Floats x) {
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-inline float largest_of(Floats x) {
-    __m128 four = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-    __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
-    return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+// A bit for each lane that is not at most this, NaN included.
+inline uint32_t lanes_above(Floats x, float bound) {
+    return _mm256_movemask_ps(_mm256_cmp_ps(x, _mm256_set1_ps(bound), _CMP_NLE_UQ));
 }
 
 }  // namespace

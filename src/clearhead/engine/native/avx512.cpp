@@ -34,7 +34,11 @@ inline Floats multiply_add(Floats a, Floats b, Floats c) { return _mm512_fmadd_p
 inline Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }  // b if one is NaN
 inline Floats smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
 inline float sum_of(Floats x) { return _mm512_reduce_add_ps(x); }
-inline float largest_of(Floats x) { return _mm512_reduce_max_ps(x); }
+
+// A bit for each lane that is not at most this, NaN included.
+inline uint32_t lanes_above(Floats x, float bound) {
+    return _mm512_cmp_ps_mask(x, _mm512_set1_ps(bound), _CMP_NLE_UQ);
+}
 
 // Only the first n lanes; the others are zero.
 inline __mmask16 lanes_before(int n) { return static_cast<__mmask16>((1u << n) - 1); }

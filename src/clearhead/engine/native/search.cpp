@@ -1,54 +1,36 @@
 #include "search.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <exception>
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <stdexcept>
 
 namespace clearhead {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kFewRows = 16, kGroupRows = 32;  // for one thread
+constexpr int kFewRows = 16, kManyRows = 48;  // for one thread
+constexpr int kRefill = 4;  // new sources come when a fourth of the places is free
 
 Answers search_all(Transformer& model, const SearchSettings& settings, const int32_t* tokens,
                    const int32_t* lengths, const int32_t* max_lengths, int n) {
-    // A decoder by itself goes on from the last token of each source.
-    std::vector<int32_t> begins, read, n_read(lengths, lengths + n);
-    if (model.shape.is_causal) {
-        for (int i = 0; i < n; tokens += lengths[i++]) {
-            if (lengths[i] < 1) throw std::runtime_error("a source holds no token");
-            read.insert(read.end(), tokens, tokens + --n_read[i]);
-            begins.push_back(tokens[n_read[i]]);
-        }
-        tokens = read.data();
-    }
-    auto search = [&](Worker& worker, const int32_t* first_token, int first, int n_some) {
-        Session session(model, worker, first_token, n_read.data() + first, n_some);
-        const int32_t* own = begins.empty() ? nullptr : begins.data() + first;
-        return Search(session, settings, max_lengths + first, n_some, own).run();
-    };
-    int n_threads = model.worker.team.size(), n_rows = n * settings.n_beams;
-    int n_groups = std::min(n, n_threads * std::max(1, n_rows / (n_threads * kGroupRows)));
-    if (n_rows < kFewRows * n_threads || n_groups < n_threads)
-        return search(model.worker, tokens, 0, n);
-    std::vector<int64_t> places(n + 1, 0);
-    for (int i = 0; i < n; ++i) places[i + 1] = places[i] + n_read[i];
+    Queue queue(tokens, lengths, max_lengths, n, model.shape.is_causal);
     Answers answers(n);
+    int n_threads = std::max(1, settings.n_threads);
+    if (n * settings.n_beams < kFewRows * n_threads || n < n_threads) {
+        Search(model, model.worker, settings, queue, n, answers).run();
+        return answers;
+    }
+    int n_together = std::min((n + n_threads - 1) / n_threads,
+                              std::max(1, kManyRows / settings.n_beams));
     std::exception_ptr error;
     std::mutex mutex;
-    std::atomic<int64_t> next{0};
-    model.worker.team.divide(n_threads, [&](int, int) {
+    model.team_of(n_threads).divide(n_threads, [&](int, int) {
         thread_local Worker alone(1);
         try {
-            for (int64_t group; (group = next++) < n_groups;) {
-                int first = static_cast<int>(n * group / n_groups);
-                int last = static_cast<int>(n * (group + 1) / n_groups);
-                Answers found = search(alone, tokens + places[first], first, last - first);
-                std::move(found.begin(), found.end(), answers.begin() + first);
-            }
+            Search(model, alone, settings, queue, n_together, answers).run();
         } catch (...) {  // one thread cannot throw for another
             std::lock_guard<std::mutex> lock(mutex);
             error = std::current_exception();
@@ -58,32 +40,54 @@ Answers search_all(Transformer& model, const SearchSettings& settings, const int
     return answers;
 }
 
-Search::Search(Session& session, const SearchSettings& settings, const int32_t* max_lengths, int n,
-               const int32_t* begins)
-    : session_(session),
-      settings_(settings),
-      max_lengths_(max_lengths, max_lengths + n),
-      // At most one candidate of a row is the end; greedy search may take it.
-      n_candidates_(std::min(settings.n_beams + (settings.n_beams + settings.min_length > 1),
-                             session.n_tokens())),
-      ends_(n),
-      bars_(n, -kInfinity) {
-    for (int owner = 0; owner < n; ++owner)
-        rows_.push_back({owner, begins ? begins[owner] : settings.bos, 0.0});
+Queue::Queue(const int32_t* tokens, const int32_t* lengths, const int32_t* max_lengths, int n,
+             bool is_causal)
+    : tokens_(tokens), max_lengths_(max_lengths), lengths_(lengths, lengths + n), places_(n + 1, 0) {
+    if (is_causal) {  // a decoder by itself reads all but the last token, and goes on from that
+        for (int i = 0; i < n; tokens += lengths[i++]) {
+            if (lengths[i] < 1) throw std::runtime_error("a source holds no token");
+            read_.insert(read_.end(), tokens, tokens + --lengths_[i]);
+            begins_.push_back(tokens[lengths_[i]]);
+        }
+        tokens_ = read_.data();
+    }
+    for (int i = 0; i < n; ++i) places_[i + 1] = places_[i] + lengths_[i];
 }
 
-Answers Search::run() {
-    while (!rows_.empty()) take_step();
-    Answers answers;
-    for (auto& ends : ends_) {
-        std::stable_sort(ends.begin(), ends.end(), [](const End& a, const End& b) {
-            return a.is_finished != b.is_finished ? a.is_finished : a.score > b.score;
-        });
-        answers.emplace_back();
-        size_t n = std::min<size_t>(ends.size(), settings_.n_best);
-        for (size_t i = 0; i < n; ++i) answers.back().push_back(answer_of(ends[i]));
+std::pair<int, int> Queue::take(int n) {
+    int all = static_cast<int>(lengths_.size());
+    int first = std::min(all, next_.fetch_add(n));
+    return {first, std::min(n, all - first)};
+}
+
+Search::Search(Transformer& model, Worker& worker, const SearchSettings& settings, Queue& queue,
+               int n_together, Answers& answers)
+    : session_(model, worker),
+      settings_(settings),
+      queue_(queue),
+      answers_(answers),
+      n_together_(n_together),
+      // At most one candidate of a row is the end; greedy search may take it.
+      n_candidates_(std::min(settings.n_beams + (settings.n_beams + settings.min_length > 1),
+                             session_.n_tokens())) {}
+
+void Search::run() {
+    for (take_sources(); !rows_.empty(); take_sources()) take_step();
+}
+
+// Fill up with new sources, several at a time: the encoder likes many tokens, too.
+void Search::take_sources() {
+    int n_rows = static_cast<int>(rows_.size()), n_beams = settings_.n_beams;
+    int n_free = n_together_ - (n_rows + n_beams - 1) / n_beams;
+    if (n_free < (n_together_ + kRefill - 1) / kRefill) return;
+    auto [first, n] = queue_.take(n_free);
+    if (n == 0) return;
+    session_.add(queue_.tokens(first), queue_.lengths(first), n);
+    for (int source = first; source < first + n; ++source) {
+        Owner owner{source, queue_.max_length(source), n_steps(), -kInfinity, {}};
+        Owner& kept = owners_.emplace(source, std::move(owner)).first->second;
+        rows_.push_back({&kept, queue_.begin(source, settings_.bos), 0.0});
     }
-    return answers;
 }
 
 void Search::take_step() {
@@ -96,22 +100,26 @@ void Search::take_step() {
     next_.clear();
     step_ = {};
     for (int first = 0, last = 0; first < n; first = last) {
-        while (last < n && rows_[last].owner == rows_[first].owner) ++last;
-        advance(rows_[first].owner, first, last - first);
+        Owner& owner = *rows_[first].owner;
+        while (last < n && rows_[last].owner == &owner) ++last;
+        size_t n_before = next_.size();
+        advance(owner, first, last - first);
+        if (next_.size() == n_before) finish(owner);
     }
     bool is_same = next_.size() == rows_.size();
     for (size_t i = 0; is_same && i < next_.size(); ++i)
         is_same = step_.parents[i] == static_cast<int32_t>(i);
-    if (!is_same && !next_.empty())
-        session_.reorder(step_.parents.data(), static_cast<int>(next_.size()));
+    if (!is_same) session_.reorder(step_.parents.data(), static_cast<int>(next_.size()));
     rows_.swap(next_);
     steps_.push_back(std::move(step_));
+    int first_needed = owners_.empty() ? n_steps() : owners_.begin()->second.begin;
+    for (; n_forgotten_ < first_needed; ++n_forgotten_) steps_.pop_front();
 }
 
 // Rank the candidates of one source. Ends among the first `n_beams` are answers; the first
 // `n_beams` others go on, if they may be written on and can still win.
-void Search::advance(int owner, int first, int n_rows) {
-    int length = static_cast<int>(steps_.size()) + 1, n_beams = settings_.n_beams;
+void Search::advance(Owner& owner, int first, int n_rows) {
+    int length = n_steps() - owner.begin + 1, n_beams = settings_.n_beams;
     candidates_.clear();
     for (int row = first; row < first + n_rows; ++row)
         for (int rank = 0; rank < n_candidates_; ++rank) {
@@ -136,13 +144,13 @@ void Search::advance(int owner, int first, int n_rows) {
             end(owner, c.row, best_[at], c.total, log_probs_[at], true);
         }
     }
-    bool is_full = length >= max_lengths_[owner];
+    bool is_full = length >= owner.max_length;
     for (const Candidate* c : live) {
         size_t at = static_cast<size_t>(c->row) * n_candidates_ + c->rank;
         if (is_full) {
             end(owner, c->row, best_[at], c->total, log_probs_[at], false);
-        } else if (normalised(c->total, max_lengths_[owner] + 1) > bars_[owner]) {
-            next_.push_back({owner, best_[at], c->total});
+        } else if (normalised(c->total, owner.max_length + 1) > owner.bar) {
+            next_.push_back({&owner, best_[at], c->total});
             step_.parents.push_back(c->row);
             step_.tokens.push_back(best_[at]);
             step_.log_probs.push_back(log_probs_[at]);
@@ -150,20 +158,31 @@ void Search::advance(int owner, int first, int n_rows) {
     }
 }
 
-void Search::end(int owner, int row, int token, double total, float log_prob, bool is_finished) {
-    int n_steps = static_cast<int>(steps_.size());
-    auto& ends = ends_[owner];
-    ends.push_back({normalised(total, n_steps + 1), n_steps, row, token, log_prob, is_finished});
+void Search::end(Owner& owner, int row, int token, double total, float log_prob,
+                 bool is_finished) {
+    double score = normalised(total, n_steps() - owner.begin + 1);
+    owner.ends.push_back({score, n_steps(), row, token, log_prob, is_finished});
     size_t n_wanted = std::min(settings_.n_best, settings_.n_beams);
     if (settings_.n_beams == 1) {
-        bars_[owner] = kInfinity;  // greedy: what ends is the answer
-    } else if (ends.size() >= n_wanted) {
+        owner.bar = kInfinity;  // greedy: what ends is the answer
+    } else if (owner.ends.size() >= n_wanted) {
         std::vector<double> scores;
-        for (const End& one : ends) scores.push_back(one.score);
+        for (const End& one : owner.ends) scores.push_back(one.score);
         std::nth_element(scores.begin(), scores.begin() + (n_wanted - 1), scores.end(),
                          std::greater<double>());
-        bars_[owner] = scores[n_wanted - 1];
+        owner.bar = scores[n_wanted - 1];
     }
+}
+
+// Nothing goes on: write down the best answers, and forget the source.
+void Search::finish(Owner& owner) {
+    auto& ends = owner.ends;
+    std::stable_sort(ends.begin(), ends.end(), [](const End& a, const End& b) {
+        return a.is_finished != b.is_finished ? a.is_finished : a.score > b.score;
+    });
+    size_t n = std::min<size_t>(ends.size(), settings_.n_best);
+    for (size_t i = 0; i < n; ++i) answers_[owner.source].push_back(answer_of(owner, ends[i]));
+    owners_.erase(owner.source);
 }
 
 double Search::normalised(double log_prob, int length) const {
@@ -171,13 +190,14 @@ double Search::normalised(double log_prob, int length) const {
     return log_prob / std::pow(base, settings_.length_power);
 }
 
-Answer Search::answer_of(const End& end) const {
+Answer Search::answer_of(const Owner& owner, const End& end) const {
     Answer answer{end.score, end.is_finished, {}, {}};
     int row = end.row;
-    for (int i = end.n_steps - 1; i >= 0; --i) {
-        answer.tokens.push_back(steps_[i].tokens[row]);
-        answer.log_probs.push_back(steps_[i].log_probs[row]);
-        row = steps_[i].parents[row];
+    for (int i = end.n_steps - 1; i >= owner.begin; --i) {
+        const Step& step = steps_[i - n_forgotten_];
+        answer.tokens.push_back(step.tokens[row]);
+        answer.log_probs.push_back(step.log_probs[row]);
+        row = step.parents[row];
     }
     std::reverse(answer.tokens.begin(), answer.tokens.end());
     std::reverse(answer.log_probs.begin(), answer.log_probs.end());

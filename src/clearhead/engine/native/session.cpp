@@ -27,14 +27,16 @@ void embed(const Shape& shape, const std::vector<float>& embedding, int token,
     for (int j = 0; j < d; ++j) x[j] += position[j];
 }
 
-// Four sums side by side, always in the same order.
+// Sixteen sums side by side, always in the same order.
 float dot(const float* a, const float* b, int n) {
-    float sums[4] = {};
+    float sums[16] = {};
     int i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int j = 0; j < 4; ++j) sums[j] += a[i + j] * b[i + j];
+    for (; i + 16 <= n; i += 16)
+        for (int j = 0; j < 16; ++j) sums[j] += a[i + j] * b[i + j];
     for (; i < n; ++i) sums[0] += a[i] * b[i];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    for (int width = 8; width; width /= 2)
+        for (int j = 0; j < width; ++j) sums[j] += sums[j + width];
+    return sums[0];
 }
 
 void add_to(float* x, const float* y, int64_t n) {
@@ -70,19 +72,39 @@ void residual(const Kernels& kernels, const Shape& shape, const Norm& norm, floa
 
 }  // namespace
 
-Session::Session(Transformer& model, Worker& worker, const int32_t* tokens, const int32_t* lengths,
-                 int n_sources)
-    : model_(model), worker_(worker), sources_(n_sources), caches_(model.shape.n_decoder_layers) {
+void Session::add(const int32_t* tokens, const int32_t* lengths, int n_sources) {
     bool is_causal = model_.shape.is_causal;
     int longest = is_causal ? *std::max_element(lengths, lengths + n_sources) : 0;
-    if (!is_causal) encode(tokens, lengths, n_sources);
-    make_room(n_sources, longest + kMorePlaces);
-    for (int i = 0; i < n_sources; ++i) {
-        sources_[i].slots = {i};
-        rows_.push_back({i, i, 0, i});
+    std::vector<Source> sources(n_sources);
+    if (!is_causal) encode(tokens, lengths, sources);
+    std::vector<Row> rows;
+    for (Source& source : sources) {
+        int slot = take_slot(), row = n_rows() + static_cast<int>(rows.size());
+        source.slots = {slot};
+        rows.push_back({place_source(std::move(source)), slot, 0, row});
     }
-    history_.resize(static_cast<size_t>(n_sources) * n_places_);
+    make_room(n_slots_taken_, longest + kMorePlaces);
+    rows_.insert(rows_.end(), rows.begin(), rows.end());
+    history_.resize(rows_.size() * n_places_);
     if (is_causal) read_beginnings(tokens, lengths, n_sources);
+}
+
+int Session::place_source(Source source) {
+    if (free_sources_.empty()) {
+        sources_.push_back(std::move(source));
+        return static_cast<int>(sources_.size()) - 1;
+    }
+    int place = free_sources_.back();
+    free_sources_.pop_back();
+    sources_[place] = std::move(source);
+    return place;
+}
+
+int Session::take_slot() {
+    if (free_slots_.empty()) return n_slots_taken_++;
+    int slot = free_slots_.back();
+    free_slots_.pop_back();
+    return slot;
 }
 
 // All tokens of all beginnings in their order, as if they were rows: each reads its own text, of
@@ -90,10 +112,12 @@ Session::Session(Transformer& model, Worker& worker, const int32_t* tokens, cons
 void Session::read_beginnings(const int32_t* tokens, const int32_t* lengths, int n_sources) {
     std::vector<Row> parts;
     for (int i = 0; i < n_sources; ++i) {
-        for (int t = 0; t < lengths[i]; ++t) parts.push_back({i, i, t, i});
+        Row& row = rows_[rows_.size() - n_sources + i];
+        for (int t = 0; t < lengths[i]; ++t) parts.push_back({row.source, row.slot, t, row.history});
         if (lengths[i] > model_.n_positions_) throw std::runtime_error("the source is too long");
-        std::fill_n(history_.begin() + static_cast<int64_t>(i) * n_places_, lengths[i], i);
-        rows_[i].length = lengths[i];
+        std::fill_n(history_.begin() + static_cast<int64_t>(row.history) * n_places_, lengths[i],
+                    row.slot);
+        row.length = lengths[i];
     }
     int n = static_cast<int>(parts.size());
     for (int first = 0; first < n; first += kManyRows)
@@ -101,10 +125,10 @@ void Session::read_beginnings(const int32_t* tokens, const int32_t* lengths, int
 }
 
 // All sentences behind each other: linear maps see one long table, attention its own sentence.
-void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_sources) {
+void Session::encode(const int32_t* tokens, const int32_t* lengths, std::vector<Source>& sources) {
     const Shape& s = model_.shape;
     const Kernels& kernels = model_.kernels;
-    int d = s.d_model, n_tokens = 0, longest = 0;
+    int d = s.d_model, n_sources = static_cast<int>(sources.size()), n_tokens = 0, longest = 0;
     std::vector<int> begins, owner, place;
     for (int i = 0; i < n_sources; ++i) {
         begins.push_back(n_tokens);
@@ -151,11 +175,11 @@ void Session::encode(const int32_t* tokens, const int32_t* lengths, int n_source
         block.cross.kv->run(kernels, worker_.team, worker_.bytes, x, n_tokens, qkv);
         for (int i = 0; i < n_sources; ++i) {
             const float* first = qkv + static_cast<int64_t>(begins[i]) * 2 * d_kv;
-            sources_[i].n_tokens = lengths[i];
+            sources[i].n_tokens = lengths[i];
             std::vector<float> own(static_cast<size_t>(lengths[i]) * s.cache_step());
             for (int64_t t = 0; t < lengths[i]; ++t)
                 std::copy_n(first + t * 2 * d_kv, 2 * d_kv, own.data() + t * s.cache_step());
-            sources_[i].keys_values.push_back(std::move(own));
+            sources[i].keys_values.push_back(std::move(own));
         }
     }
 }
@@ -190,19 +214,25 @@ void Session::reorder(const int32_t* parents, int n) {
     std::vector<Row> rows;
     std::vector<int32_t> history(static_cast<size_t>(n) * n_places_);
     std::vector<int> n_used(sources_.size(), 0);
-    int n_slots = n_slots_;
     for (int i = 0; i < n; ++i) {
         const Row& parent = rows_.at(parents[i]);
         auto& slots = sources_[parent.source].slots;
         int place = n_used[parent.source]++;
-        if (place == static_cast<int>(slots.size())) slots.push_back(n_slots++);
+        if (place == static_cast<int>(slots.size())) slots.push_back(take_slot());
         rows.push_back({parent.source, slots[place], parent.length, i});
         std::copy_n(history_.data() + static_cast<int64_t>(parents[i]) * n_places_, parent.length,
                     history.data() + static_cast<int64_t>(i) * n_places_);
     }
+    for (const Row& row : rows_) {
+        if (n_used[row.source]++) continue;  // goes on, or was let go already
+        auto& slots = sources_[row.source].slots;
+        free_slots_.insert(free_slots_.end(), slots.begin(), slots.end());
+        free_sources_.push_back(row.source);
+        sources_[row.source] = {};
+    }
     rows_.swap(rows);
     history_.swap(history);
-    make_room(n_slots, n_places_);
+    make_room(n_slots_taken_, n_places_);
 }
 
 void Session::best(const int32_t* tokens, int k, int32_t* best_tokens, float* log_probs) {

@@ -88,7 +88,13 @@ class Transformer {
                 const Kernels* kernels);
     const Shape shape;
     const Kernels& kernels;
-    Worker worker;
+    Worker worker;  // for few rows at a time, where all threads share each product
+    // For many, where each thread works by itself; the threads stay.
+    Team& team_of(int n_threads) {
+        if (worker.team.size() == n_threads) return worker.team;
+        if (!crowd_ || crowd_->size() != n_threads) crowd_ = std::make_unique<Team>(n_threads);
+        return *crowd_;
+    }
     int64_t n_bytes() const;
     // What the first n positions have, see `Shape::d_position`; texts may be as long as that.
     void set_positions(const float* vectors, int n);
@@ -101,16 +107,25 @@ class Transformer {
     std::unique_ptr<Linear> output_;
     const float* exact_output_ = nullptr;  // where bytes are used, and floats are there as well
     int n_positions_ = 0;
+    std::unique_ptr<Team> crowd_;
 };
 
 // Sentences under way. A row is a beginning that is being continued; several rows may read the same
 // source. Each source owns some slots of the cache, as many as it ever had rows: at each position a
 // row writes into its own slot, and a table says in which slot each earlier position of its own
-// history stands. So beams change places without a number being copied.
+// history stands. So beams change places without a number being copied. A source without rows is
+// done: its slots serve others.
 class Session {
   public:
+    Session(Transformer& model, Worker& worker)
+        : model_(model), worker_(worker), caches_(model.shape.n_decoder_layers) {}
     Session(Transformer& model, Worker& worker, const int32_t* tokens, const int32_t* lengths,
-            int n_sources);
+            int n_sources)
+        : Session(model, worker) {
+        add(tokens, lengths, n_sources);
+    }
+    // Read some sources, whose tokens stand behind each other; each has one row, after all others.
+    void add(const int32_t* tokens, const int32_t* lengths, int n_sources);
     int n_rows() const { return static_cast<int>(rows_.size()); }
     int n_tokens() const { return model_.shape.n_target_tokens; }
     int length() const { return rows_.empty() ? 0 : rows_[0].length; }
@@ -129,8 +144,10 @@ class Session {
         std::vector<std::vector<float>> keys_values;  // of each decoder layer: k and v side by side
         std::vector<int> slots;
     };
-    void encode(const int32_t* tokens, const int32_t* lengths, int n_sources);
+    void encode(const int32_t* tokens, const int32_t* lengths, std::vector<Source>& sources);
+    int place_source(Source source);
     void read_beginnings(const int32_t* tokens, const int32_t* lengths, int n_sources);
+    int take_slot();
     void make_room(int n_slots, int n_places);
     void begin_step();
     void end_step();
@@ -145,7 +162,9 @@ class Session {
 
     Transformer& model_;
     Worker& worker_;
-    std::vector<Source> sources_;
+    std::vector<Source> sources_;  // those that are done are empty
+    std::vector<int> free_sources_, free_slots_;
+    int n_slots_taken_ = 0;
     std::vector<Row> rows_;
     std::vector<int32_t> history_;                  // row, position → slot
     std::vector<std::unique_ptr<float[]>> caches_;  // of each layer: slot, position, k and v
