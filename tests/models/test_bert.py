@@ -99,7 +99,7 @@ def test_it_learns_to_fill_a_gap_from_both_sides() -> None:
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     gap = 22
     accuracy = 0.0
-    for _ in range(200):
+    for _ in range(400):
         begins, steps = torch.randint(0, 20, (64, 1)), torch.randint(1, 5, (64, 1))
         text = (begins + steps * torch.arange(7)) % 20 + 1
         place = torch.randint(1, 6, (64, 1))
