@@ -188,7 +188,7 @@ def test_kernels_and_threads_give_the_same_bytes(
 def test_neighbours_do_not_change_a_bit(
     library: ctypes.CDLL, precision: Precision, n_beams: int
 ) -> None:
-    native = NativeModel(make(seed=3), library, precision=precision, n_threads=2)
+    native = NativeModel(make(seed=3), library, precision=precision, n_threads=1, n_for_many=2)
     config = DecodingConfig(n_beams=n_beams, n_best=n_beams)
     lengths = (3, 11, 1, 7, 5, 2, 8, 8, 4, 6, 9, 3, 2, 10) * 3  # with beams, more than 32 rows
     requests = [Request(torch.randint(3, N_TOKENS, (n,)).tolist(), 4 + n, config) for n in lengths]

@@ -94,13 +94,16 @@ def _try(
     chosen = fast if math.prod(gains) > GAIN**2 else exact
     told = []
     if len(some) > 1:
-        told.append(f"int8 was {gains[0]:.2f} times as fast for one sentence")
-        told[0] += f", {gains[1]:.2f} for {MANY}"
+        one_gain, many_gain = gains
+        told.append(
+            f"int8 was {one_gain:.2f} times as fast for one sentence, {many_gain:.2f} for {MANY}"
+        )
     times = ones[chosen]
     n_threads = min(times, key=times.__getitem__)
     if len(counts) > 1:
         ratio = times[1] / times[counts[-1]]
-        told.append(f"for one, {counts[-1]} threads were {ratio:.2f} times as fast as one")
+        told.append(f"for one sentence, {counts[-1]} threads were {ratio:.2f} times as fast as one")
+        told.append("many sentences always have all threads")
     return Choice(chosen, n_threads, kernels, "; ".join(told) or "as asked")
 
 

@@ -177,7 +177,9 @@ def plan_for(
         "model.block.dropout": f"dropout {dropout} fits so many pairs",
         **why,
     }
-    if epochs := _EPOCHS_TO_FADE.get(size):
+    decay = _weight_decay(size, facts.n_batches)
+    if 0 < decay < _MOST_DECAY:
+        epochs = _EPOCHS_TO_FADE[size]
         text = f"weight decay lets fade in some {epochs} epochs what is not learned again"
         reasons["training.weight_decay"] = text
     n_epochs = min(100.0, max(5.0, 1_800_000 / facts.n_pairs))
@@ -200,7 +202,7 @@ def plan_for(
             lr=_RATES[size],
             warm_up=max(1, min(2000, n_steps // 10)),
             optimizer=_OPTIMIZERS.get(size, "adam"),
-            weight_decay=_weight_decay(size, facts.n_batches),
+            weight_decay=decay,
             validate_every=validate_every(n_steps, speed),
             precision=speed.precision if speed else "float32",
         ),
