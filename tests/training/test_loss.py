@@ -71,3 +71,24 @@ def test_in_bfloat16_the_gradient_has_the_right_direction() -> None:
         assert b.grad is not None
         gradients.append(b.grad.flatten())
     assert F.cosine_similarity(gradients[0], gradients[1], dim=0) > 0.999
+
+
+def test_under_autocast_it_is_as_if_given_in_bfloat16() -> None:
+    x, weight = torch.randn(2, 9, 16), torch.randn(50, 16)
+    target, is_token = torch.randint(0, 50, (2, 9)), torch.ones(2, 9, dtype=torch.bool)
+    found = []
+    for is_cast in (True, False):
+        a, b = x.clone().requires_grad_(), weight.clone().requires_grad_()
+        with torch.autocast("cpu", torch.bfloat16, enabled=is_cast):
+            given = a if is_cast else a.bfloat16()
+            loss, _ = smoothed_loss(given, b, target, is_token, 0.1)
+        loss.backward()
+        found.append((loss, a.grad, b.grad))
+    torch.testing.assert_close(*found, rtol=0, atol=0)
+
+
+def test_a_token_that_is_all_but_impossible_has_a_finite_loss() -> None:
+    x, weight = torch.tensor([[[1.0]]], requires_grad=True), torch.tensor([[0.0], [1000.0]])
+    target, is_token = torch.tensor([[0]]), torch.tensor([[True]])
+    loss, plain = smoothed_loss(x, weight, target, is_token)
+    assert loss.item() == plain.item() == 1000.0

@@ -82,8 +82,11 @@ class TrainingConfig(Config):
         for name in ("lr", "clip"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name}={getattr(self, name)} must be above 0")
-        if not 0 <= self.weight_decay < 1:
-            raise ConfigError(f"weight_decay={self.weight_decay} must be at least 0 and below 1")
+        if not 0 <= self.weight_decay * self.lr < 1:
+            raise ConfigError(
+                f"weight_decay={self.weight_decay} must be at least 0, and below 1 / lr = "
+                f"{1 / self.lr:g}: a step may not shrink a weight to nothing"
+            )
         if self.precision not in ("float32", "bfloat16"):
             raise ConfigError(
                 f"precision={self.precision!r} is not allowed: choose float32 or bfloat16"

@@ -33,9 +33,13 @@ def smoothed_loss(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Sum the loss over the real tokens; beside it the same without smoothing, for reports.
 
-    `x` are the vectors before the output, and `weight` its matrix: logits are x Wᵀ + b.
+    `x` are the vectors before the output, and `weight` its matrix: logits are x Wᵀ + b. Under
+    autocast all products with W are in its precision, as those of other matrices are.
     """
-    return _ChunkedLoss.apply(x[is_token], weight, bias, target_out[is_token], smoothing)
+    rows, device = x[is_token], x.device.type
+    if torch.is_autocast_enabled(device):
+        rows = rows.to(torch.get_autocast_dtype(device))
+    return _ChunkedLoss.apply(rows, weight, bias, target_out[is_token], smoothing)
 
 
 class _ChunkedLoss(torch.autograd.Function):
@@ -54,27 +58,31 @@ class _ChunkedLoss(torch.autograd.Function):
         grad_b = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
         smoothed = torch.zeros((), dtype=torch.float32, device=x.device)
         plain = torch.zeros_like(smoothed)
+        # All chunks are made in the same places: new memory costs more than some of the passes.
+        products = x.new_empty(min(n_rows, len(x)), n_tokens)
+        probs = torch.empty_like(products, dtype=torch.float32)
+        values = products if x.dtype == torch.float32 else torch.empty_like(probs)
         for rows, right, grad in zip(
             x.split(n_rows), target.split(n_rows), grad_x.split(n_rows), strict=True
         ):
-            logits = (rows @ w.T).float()
+            product = torch.mm(rows, w.T, out=products[: len(rows)])
+            logits = values[: len(rows)].copy_(product)
             if bias is not None:
                 logits += bias
             of_right = logits.gather(1, right[:, None])
             mean = logits.mean(dim=1, keepdim=True) if smoothing else of_right
             largest = logits.amax(dim=1, keepdim=True)
-            p = logits.sub_(largest).exp_()  # in place: up to a factor, the probabilities
-            total = p.sum(dim=1, keepdim=True)
-            log_norm = largest + total.log()
+            p = torch.softmax(logits, 1, out=probs[: len(rows)])
+            log_norm = largest - p.amax(dim=1, keepdim=True).log()  # of the largest: never log 0
             plain += (log_norm - of_right).sum()
             smoothed += (log_norm - (1 - smoothing) * of_right - smoothing * mean).sum()
             if grad_w is None:
                 continue
-            p_minus_q = p.div_(total).sub_(smoothing / n_tokens)  # d loss / d logits
+            p_minus_q = p.sub_(smoothing / n_tokens)  # d loss / d logits
             p_minus_q[torch.arange(len(right), device=x.device), right] -= 1 - smoothing
             if grad_b is not None:
                 grad_b += p_minus_q.sum(0)
-            p_minus_q = p_minus_q.to(x.dtype)
+            p_minus_q = product.copy_(p_minus_q)
             torch.mm(p_minus_q, w, out=grad)
             grad_w.addmm_(p_minus_q.T, rows)
         ctx.save_for_backward(grad_x, grad_w, grad_b)
