@@ -79,3 +79,11 @@ def test_jobs_without_a_length_end_by_themselves(tmp_path: Path) -> None:
     worker.close()
     assert len(outcome.answers) == 2
     assert outcome.n_bytes > 1e7
+
+
+def test_the_beginning_of_a_long_text_warms_up(tmp_path: Path) -> None:
+    lines = [str(n) for n in range(1000)]
+    text = bench._beginning(TextJob(lines, 5, tmp_path))
+    assert text == TextJob(lines[: bench.N_WARMING], 5, tmp_path)
+    job = Job([[7, 2]], 2)
+    assert bench._beginning(job) is job
