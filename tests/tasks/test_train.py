@@ -20,6 +20,7 @@ FEW_STEPS: dict[str, Any] = {
     "n_batch_tokens": 512,
     "training.n_steps": 6,
     "training.validate_every": 3,
+    "training.precision": "float32",  # each run would choose its own by a trial
 }
 
 

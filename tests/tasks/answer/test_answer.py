@@ -84,6 +84,7 @@ def test_the_folder_is_whole_and_loads(trained: Trained) -> None:
 def test_a_run_that_was_stopped_goes_on_bit_by_bit(tmp_path: Path) -> None:
     questions = Questions([write_squad(tmp_path / "work.json", toy_questions(60))])
     settings = {**SETTINGS, "training.n_steps": 8, "training.validate_every": 4}
+    settings["training.precision"] = "float32"  # each run would choose its own by a trial
     whole = train_answerer(questions, tmp_path / "whole", settings=settings)
 
     def stop(kind: str, facts: dict[str, Any]) -> None:

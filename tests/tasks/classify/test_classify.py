@@ -126,6 +126,7 @@ def test_it_can_be_watched(trained: tuple[Classifier, Path, list[str]]) -> None:
 def test_a_run_that_was_stopped_ends_as_one_that_was_not(tmp_path: Path) -> None:
     data = toy(tmp_path / "a.tsv", 200)
     settings = {**SETTINGS, "training.n_steps": 12, "training.validate_every": 4}
+    settings["training.precision"] = "float32"  # each run would choose its own by a trial
 
     def run(to: str, tell: Any = lambda *_: None) -> dict[str, torch.Tensor]:
         train_classifier(LabelledTexts([data]), tmp_path / to, settings=dict(settings), tell=tell)

@@ -153,6 +153,7 @@ def test_a_run_that_was_stopped_ends_as_if_it_never_was(tmp_path: Path) -> None:
     texts = Texts([write_toy(tmp_path / "toy.txt", 400)])
     settings = {
         **SETTINGS, "training.n_steps": 24, "training.validate_every": 8, "model.dropout": 0.1,
+        "training.precision": "float32",  # each run would choose its own by a trial
     }  # fmt: skip
     whole = train_filler(texts, tmp_path / "whole", settings=settings)
 

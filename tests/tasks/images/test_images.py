@@ -131,6 +131,7 @@ def test_a_stopped_run_ends_with_the_same_bits(tmp_path: Path) -> None:
     settings = {
         **SETTINGS, "training.n_steps": 14, "training.validate_every": 7, "model.n_layers": 1,
         "changes.mirrors": True, "changes.erase": 0.5, "model.dropout": 0.1,
+        "training.precision": "float32",  # each run would choose its own by a trial
     }  # fmt: skip
     pictures = Pictures([write(tmp_path / "a.npz", 150)])
     train_classifier(pictures, tmp_path / "whole", settings=settings)

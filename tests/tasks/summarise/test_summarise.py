@@ -38,7 +38,10 @@ SETTINGS: dict[str, Any] = {
     "training.validate_every": 125, "training.lr": 0.01, "training.warm_up": 20,
     "training.average": 0.0,
 }  # fmt: skip
-FEW_STEPS = {**SETTINGS, "training.n_steps": 6, "training.validate_every": 3}
+FEW_STEPS = {
+    **SETTINGS, "training.n_steps": 6, "training.validate_every": 3,
+    "training.precision": "float32",  # each run would choose its own by a trial
+}  # fmt: skip
 
 
 def story(seed: int) -> tuple[str, str]:
