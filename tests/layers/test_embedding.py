@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from clearhead.errors import ConfigError, InputError
-from clearhead.layers import TokenEmbedding, TokenScores
+from clearhead.layers import SpelledEmbedding, TokenEmbedding, TokenScores
 from clearhead.layers.tap import listen
 
 
@@ -76,3 +76,44 @@ def test_tied_weight_learns_from_both_ends() -> None:
     scores(embedding(torch.tensor([[1, 2]]))).logsumexp(-1).sum().backward()
     assert embedding.weight.grad is not None
     assert embedding.weight.grad.ne(0).any(-1).all()
+
+
+PARTS = [[], [0, 2], [2], [0, 1, 2], []]
+
+
+def test_parts_are_added_to_a_token() -> None:
+    embedding = SpelledEmbedding(PARTS, 3, 8, scale=2.0)
+    tokens = torch.tensor([[3, 0, 1], [1, 4, 3]])
+    for place, vector in zip(tokens.flatten(), embedding(tokens).flatten(0, 1), strict=True):
+        wanted = embedding.weight[place]
+        if PARTS[place]:
+            wanted = wanted + embedding.parts[PARTS[place]].mean(0)
+        torch.testing.assert_close(vector, 2 * wanted)
+
+
+def test_parts_learn_from_every_token_that_has_them() -> None:
+    embedding = SpelledEmbedding(PARTS, 3, 8)
+    embedding(torch.tensor([[1, 1, 0]])).sum().backward()
+    grad = embedding.parts.grad
+    assert grad is not None
+    torch.testing.assert_close(grad[0], torch.full((8,), 2 * math.sqrt(8) / 2))
+    torch.testing.assert_close(grad[1], torch.zeros(8))
+
+
+def test_folded_parts_give_the_same_vectors() -> None:
+    embedding = SpelledEmbedding(PARTS, 3, 8, scale=1.0)
+    plain = embedding.fold()
+    tokens = torch.randint(0, 5, (3, 4))
+    assert type(plain) is TokenEmbedding
+    assert list(dict(plain.named_parameters())) == ["weight"]
+    torch.testing.assert_close(plain(tokens), embedding(tokens))
+
+
+def test_words_may_have_no_parts_at_all() -> None:
+    embedding = SpelledEmbedding([[], []], 0, 4, scale=1.0)
+    torch.testing.assert_close(embedding(torch.tensor([[1, 0]])), embedding.weight[[1, 0]][None])
+
+
+def test_ids_outside_are_named_with_parts_as_well() -> None:
+    with pytest.raises(InputError, match="token id 5 is outside this vocabulary of 5 tokens"):
+        SpelledEmbedding(PARTS, 3, 8)(torch.tensor([[1, 5]]))

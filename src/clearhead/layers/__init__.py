@@ -13,7 +13,12 @@ from clearhead.layers.blocks import (
 from clearhead.layers.cache import KeyValueCache
 from clearhead.layers.causal import CausalStack, CausalState
 from clearhead.layers.dropout import Dropout
-from clearhead.layers.embedding import SegmentEmbedding, TokenEmbedding, TokenScores
+from clearhead.layers.embedding import (
+    SegmentEmbedding,
+    SpelledEmbedding,
+    TokenEmbedding,
+    TokenScores,
+)
 from clearhead.layers.experts import Experts
 from clearhead.layers.feed_forward import FeedForward
 from clearhead.layers.labels import LabelScores, SpanScores
@@ -66,6 +71,7 @@ __all__ = [
     "SelfBlock",
     "SinusoidalPositions",
     "SpanScores",
+    "SpelledEmbedding",
     "Tap",
     "TokenEmbedding",
     "TokenScores",

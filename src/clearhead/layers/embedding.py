@@ -2,7 +2,13 @@
 
 "In the embedding layers, we multiply those weights by √d_model" and share them with the linear map
 before the softmax (Vaswani et al. 2017, §3.4).
+
+A word that was seen once is hardly known, but its parts are (Bojanowski et al. 2017, §3.2):
+
+    vector(w) = own(w) + mean of part(g) over the parts g of w
 """
+
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float, Int
@@ -12,7 +18,7 @@ from torch.nn import functional as F
 from clearhead.errors import ConfigError, InputError
 from clearhead.layers.tap import Tap
 
-__all__ = ["SegmentEmbedding", "TokenEmbedding", "TokenScores"]
+__all__ = ["SegmentEmbedding", "SpelledEmbedding", "TokenEmbedding", "TokenScores"]
 
 
 class TokenEmbedding(nn.Module):
@@ -31,7 +37,7 @@ class TokenEmbedding(nn.Module):
         """Look the tokens up."""
         tokens = self.tokens(tokens)
         try:
-            vectors = F.embedding(tokens, self.weight)
+            vectors = self._look_up(tokens)
         except IndexError:  # torch checks every id; here we only say which one it was
             low, high = int(tokens.min()), int(tokens.max())
             raise InputError(
@@ -39,6 +45,58 @@ class TokenEmbedding(nn.Module):
                 f"{len(self.weight)} tokens (0 to {len(self.weight) - 1})"
             ) from None
         return self.vectors(vectors * self.scale)
+
+    def _look_up(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+        return F.embedding(tokens, self.weight)
+
+
+class SpelledEmbedding(TokenEmbedding):
+    """Token ids → vectors to which those of a token's parts are added; for training.
+
+    Departs: a mean and not a sum, so that long words are no louder than short ones.
+    """
+
+    starts: Tensor
+    counts: Tensor
+    numbers: Tensor
+
+    def __init__(
+        self,
+        parts: Sequence[Sequence[int]],
+        n_parts: int,
+        d_model: int,
+        scale: float | None = None,
+    ) -> None:
+        super().__init__(len(parts), d_model, scale)
+        self.parts = nn.Parameter(torch.empty(n_parts, d_model))
+        nn.init.normal_(self.parts, std=d_model**-0.5)
+        counts = torch.tensor([len(some) for some in parts])
+        numbers = torch.tensor([number for some in parts for number in some], dtype=torch.long)
+        tables = {"counts": counts, "starts": counts.cumsum(0) - counts, "numbers": numbers}
+        for name, table in tables.items():
+            self.register_buffer(name, table, persistent=False)
+
+    def fold(self) -> TokenEmbedding:
+        """The same vectors as a plain table: parts are for learning, and not for use."""
+        n_tokens, d_model = self.weight.shape
+        plain = TokenEmbedding(n_tokens, d_model, self.scale)
+        with torch.no_grad():
+            every = torch.arange(len(self.weight), device=self.weight.device)
+            plain.weight = nn.Parameter(self._vectors(every))
+        return plain
+
+    def _look_up(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+        different, places = tokens.unique(return_inverse=True)
+        return F.embedding(places, self._vectors(different))
+
+    def _vectors(self, tokens: Int[Tensor, " T"]) -> Float[Tensor, "T D"]:
+        """Of some tokens, in one row."""
+        own = F.embedding(tokens, self.weight)
+        counts = self.counts[tokens]
+        bags = counts.cumsum(0) - counts
+        places = torch.arange(int(counts.sum()), device=tokens.device)
+        places += (self.starts[tokens] - bags).repeat_interleave(counts)
+        return own + F.embedding_bag(self.numbers[places], self.parts, bags, mode="mean")
 
 
 class SegmentEmbedding(nn.Module):

@@ -30,14 +30,14 @@ from clearhead.training import Interrupted
 
 SETTINGS: dict[str, Any] = {
     "model.n_layers": 1, "model.d_model": 32, "model.d_ff": 64, "model.n_heads": 2,
-    "model.dropout": 0.1, "n_batch_tokens": 512, "training.n_steps": 150,
-    "training.validate_every": 50, "training.lr": 0.01,
+    "model.dropout": 0.1, "n_batch_tokens": 512, "training.n_steps": 300,
+    "training.validate_every": 100, "training.lr": 0.01,
 }  # fmt: skip
 GOOD, BAD = ("fine", "charming", "lovely", "warm"), ("dull", "slow", "awful", "cold")
 THINGS = ("film", "play", "book", "song", "tale", "show")
 
 
-def toy(path: Path, n: int = 600) -> Path:
+def toy(path: Path, n: int = 1500) -> Path:
     """Whether a thing is good: the word that says it stands anywhere, and `not` turns it."""
     drawn = random.Random(0)
     lines = ["text\tlabel"]
@@ -78,6 +78,17 @@ def test_a_toy_is_learned(trained: tuple[Classifier, Path, list[str]]) -> None:
     assert list(dict.fromkeys(told)) == [
         "report", "tokenizer", "probe", "plan", "step", "validation", "end", "scores",
     ]  # fmt: skip
+
+
+def test_parts_of_words_are_for_learning_only(
+    trained: tuple[Classifier, Path, list[str]],
+) -> None:
+    """The model that is written has a plain table of vectors."""
+    classifier, folder, _ = trained
+    assert classifier.card["plan"]["is_spelled"]
+    names = dict(load_folder(folder).model.named_parameters())
+    assert [name for name in names if name.startswith("embedding.")] == ["embedding.weight"]
+    assert classifier.card["n_parameters"] == sum(p.numel() for p in names.values())
 
 
 def test_many_texts_are_labelled_as_one_by_one(
@@ -375,6 +386,12 @@ def test_the_plan_follows_the_data() -> None:
     for width, rate in ((384, 0.06 / 384), (768, 0.06 / 768), (32, 5e-4)):
         given = BertConfig(n_tokens=99, d_model=width, n_heads=4)
         assert make_plan(LabelFacts(900, 2, 9000, 120, given=given))[0].training.lr == rate
+    assert plan.is_spelled
+    pieces, _ = make_plan(LabelFacts(5000, 6, 270_000, 120), settings={"tokenizer": "bpe"})
+    assert not pieces.is_spelled
+    assert not make_plan(LabelFacts(900, 2, 9000, 120, given=given))[0].is_spelled
+    with pytest.raises(ConfigError, match="is_spelled is for whole words, and tokenizer=bpe"):
+        pieces.override({"is_spelled": True})
     with pytest.raises(ConfigError, match="no size 'huge'"):
         make_plan(LabelFacts(5000, 6, 270_000, 120), size="huge")
     with pytest.raises(ConfigError, match="word_dropout=1"):

@@ -44,6 +44,8 @@ class ClassifyPlan(Config):
     n_vocabulary: int
     is_lower_cased: bool = False
     """Whether capitals are read as small letters before there are tokens."""
+    is_spelled: bool = False
+    """Whether words share what is learned of the parts that they are spelled with."""
     context: int
     """How many tokens of a text are read; the rest is cut off."""
     n_batch_tokens: int
@@ -67,6 +69,11 @@ class ClassifyPlan(Config):
         for name in ("smoothing", "word_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 0 and below 1")
+        if self.is_spelled and self.tokenizer != "word":
+            raise ConfigError(
+                f"is_spelled is for whole words, and tokenizer={self.tokenizer}: "
+                "set is_spelled=false"
+            )
         if not 3 <= self.context <= self.model.n_positions:
             raise ConfigError(
                 f"context={self.context} must be from 3 to the {self.model.n_positions} positions "
@@ -145,6 +152,7 @@ def _from_random(
         tokenizer="word",
         n_vocabulary=MOST_WORDS,
         is_lower_cased=True,
+        is_spelled=settings.get("tokenizer", "word") == "word",
         context=context,
         n_batch_tokens=1024,
         word_dropout=hidden,

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from clearhead.data.labelled import LabelledTexts
 from clearhead.data.rows import Row, RowBatch, RowBatches
+from clearhead.layers import SpelledEmbedding
 from clearhead.models import Bert, Model
 from clearhead.tasks.classify.classifier import Classifier, label_logits
 from clearhead.tasks.classify.corpus import LabelCorpus, Reader, even_text, survey_labels
@@ -31,6 +32,7 @@ from clearhead.tasks.plan import Speed
 from clearhead.tasks.report import write_report
 from clearhead.text import AnyTokenizer, Tokenizer, load_tokenizer
 from clearhead.text.framing import Framing
+from clearhead.text.spelling import shared_parts
 from clearhead.training.device import Device
 
 __all__ = ["train_classifier"]
@@ -74,6 +76,8 @@ def train_classifier(
     job = _Classifying(corpus, given)
     result = carry_out(job, to, training, wish, device, tell)
     model = cast(Bert, result.model)
+    if isinstance(model.embedding, SpelledEmbedding):
+        model.embedding = model.embedding.fold()
     card = {
         "task": "classify",
         "labels": corpus.labels,
@@ -174,12 +178,23 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
         if self.given is not None:
             put_body(model, self.given, with_head=False)
         else:
-            model.embedding.weight.data.mul_(QUIET)
+            if plan.is_spelled:
+                model.embedding = self._spelled(plan)
+            for weight in model.embedding.parameters():
+                weight.data.mul_(QUIET)
         if not plan.is_embedding_trained:
             freeze_embedding(model)
         if not plan.is_body_trained:
             freeze_body(model)
         return model
+
+    def _spelled(self, plan: ClassifyPlan) -> SpelledEmbedding:
+        """Tokens that stand for no text have no parts."""
+        n_specials = cast(Tokenizer, self.tokenizer).n_specials
+        words = self.tokenizer.tokens(range(n_specials, self.tokenizer.n_tokens))
+        parts, n_parts = shared_parts([word.removeprefix("▁") for word in words])
+        none: list[list[int]] = [[]] * n_specials
+        return SpelledEmbedding([*none, *parts], n_parts, plan.model.d_model, scale=1.0)
 
     def loss(
         self, model: Model, plan: ClassifyPlan
