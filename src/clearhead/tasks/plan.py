@@ -2,19 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from clearhead.config import Config, TransformerConfig
-from clearhead.errors import ConfigError
+from clearhead.errors import ConfigError, nearest
 from clearhead.text import Kind, choose_size
 from clearhead.text.amounts import describe_time
 from clearhead.training import TrainingConfig
 from clearhead.training.optimizer import OptimizerKind
 
 __all__ = [
+    "RECIPES",
     "Facts",
     "Forecast",
     "Plan",
+    "Recipe",
     "Speed",
     "fit_steps",
     "make_plan",
@@ -36,16 +38,35 @@ _SIZES = [
     (1_000_000, "small", 0.1),
     (float("inf"), "base", 0.1),
 ]
-_RATES = {"tiny": 8e-3, "small": 1e-3, "fast": 1e-3, "base": 7e-4, "big": 5e-4}
 # Where small data brings a small vocabulary, the parameters it saves go into the blocks.
 _WIDER = {"tiny": {"block.d_ff": 512}}
-# Small models learn more from a step of Muon. By count of operations it costs a quarter more for
-# tiny, and half more for base.
-_OPTIMIZERS: dict[str, OptimizerKind] = {"tiny": "muon"}
-# So many epochs after a step, weight decay has let most of it fade unless it was learned again.
-_EPOCHS_TO_FADE = {"tiny": 3}
 _MOST_DECAY = 0.5
 _SMALLER = {"base": "small", "fast": "small", "big": "base", "small": "tiny"}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How models of a size learn best."""
+
+    lr: float
+    norm: Literal["post", "pre"] = "pre"
+    """With the norm before each part, the first thousand steps of Adam bring much more; Muon does
+    not need that (docs/notebook.md)."""
+    optimizer: OptimizerKind = "adam"
+    """Small models learn more from a step of Muon. By count of operations it costs a quarter more
+    for tiny, and half more for base."""
+    n_epochs_to_fade: int | None = None
+    """After so many epochs, weight decay has let most of a step fade unless it was learned again;
+    without a number there is none."""
+
+
+RECIPES = {
+    "tiny": Recipe(5e-3, "post", "muon"),
+    "small": Recipe(1e-3),
+    "fast": Recipe(1e-3),
+    "base": Recipe(7e-4),
+    "big": Recipe(5e-4),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,18 +189,22 @@ def plan_for(
     seconds: float | None,
     speed: Speed | None,
     settings: dict[str, Any],
+    recipes: Mapping[str, Recipe] = RECIPES,
 ) -> tuple[P, tuple[str, ...]]:
     """A plan of any kind: what is `chosen` about its data, and `why`; the rest is chosen here."""
     usual, dropout = _usual(facts.n_pairs)
     size = size or usual
+    if size not in recipes:
+        raise ConfigError(f"no preset {size!r}: {nearest(size, recipes)}")
+    recipe = recipes[size]
     reasons = {
         "model": f"{facts.n_pairs:,} pairs can fill a model of size {usual}",
         "model.block.dropout": f"dropout {dropout} fits so many pairs",
         **why,
     }
-    decay = _weight_decay(size, facts.n_batches)
+    decay = _weight_decay(recipe, facts.n_batches)
     if 0 < decay < _MOST_DECAY:
-        epochs = _EPOCHS_TO_FADE[size]
+        epochs = recipe.n_epochs_to_fade
         text = f"weight decay lets fade in some {epochs} epochs what is not learned again"
         reasons["training.weight_decay"] = text
     n_epochs = min(100.0, max(5.0, 1_800_000 / facts.n_pairs))
@@ -194,14 +219,13 @@ def plan_for(
         model=TransformerConfig.preset(
             size,
             facts.n_tokens or chosen["n_vocabulary"],
-            # With the norm before each part, the first thousand steps bring much more.
-            **{"block.dropout": dropout, "block.norm": "pre", **_WIDER.get(size, {})},
+            **{"block.dropout": dropout, "block.norm": recipe.norm, **_WIDER.get(size, {})},
         ),
         training=TrainingConfig(
             n_steps=n_steps,
-            lr=_RATES[size],
+            lr=recipe.lr,
             warm_up=max(1, min(2000, n_steps // 10)),
-            optimizer=_OPTIMIZERS.get(size, "adam"),
+            optimizer=recipe.optimizer,
             weight_decay=decay,
             validate_every=validate_every(n_steps, speed),
             precision=speed.precision if speed else "float32",
@@ -232,26 +256,27 @@ def smaller_size(plan: Plan, size: str, facts: Facts) -> str | None:
 
 
 def _batch_tokens(n_characters: int) -> int:
-    """About four hundred batches to an epoch, none smaller than 512 tokens or larger than 4,096.
+    """About a hundred batches to an epoch, none smaller than 512 tokens or larger than 4,096.
 
-    >>> [_batch_tokens(n) for n in (100_000, 3_900_000, 100_000_000)]
-    [512, 1024, 4096]
+    >>> [_batch_tokens(n) for n in (100_000, 900_000, 3_900_000, 100_000_000)]
+    [512, 768, 4096, 4096]
     """
     n_target_tokens = n_characters / 2 / 4.5
-    return int(min(4096, max(512, n_target_tokens / 400 // 256 * 256)))
+    return int(min(4096, max(512, n_target_tokens / 100 // 256 * 256)))
 
 
-def _weight_decay(size: str, n_batches: int | None) -> float:
+def _weight_decay(recipe: Recipe, n_batches: int | None) -> float:
     """A step fades to 1/e within 1 / (lr · decay) steps; the more data, the longer that may take.
 
     Wang & Aitchison 2024 find that the best time is always about the same number of epochs.
 
-    >>> [_weight_decay("tiny", n) for n in (None, 50, 535)], _weight_decay("base", 535)
+    >>> fading = Recipe(8e-3, n_epochs_to_fade=3)
+    >>> [_weight_decay(fading, n) for n in (None, 50, 535)], _weight_decay(Recipe(1e-3), 535)
     ([0.0, 0.5, 0.078], 0.0)
     """
-    if n_batches is None or size not in _EPOCHS_TO_FADE:
+    if n_batches is None or recipe.n_epochs_to_fade is None:
         return 0.0
-    decay = 1 / (_RATES[size] * _EPOCHS_TO_FADE[size] * n_batches)
+    decay = 1 / (recipe.lr * recipe.n_epochs_to_fade * n_batches)
     return min(_MOST_DECAY, float(f"{decay:.2g}"))
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clearhead.errors import ConfigError
-from clearhead.tasks.plan import Facts, Plan, Speed, plan_for
+from clearhead.tasks.plan import RECIPES, Facts, Plan, Recipe, Speed, plan_for
 from clearhead.text import choose_size
 
 __all__ = ["MAX_SOURCE", "SummaryPlan", "make_summary_plan"]
@@ -13,6 +13,7 @@ MAX_SOURCE: Final = 512
 N_BATCH_TOKENS = 4096
 N_SENTENCE_PAIR = 130
 """Characters of a usual pair of sentences: the vocabulary is chosen as for so many of them."""
+_RECIPES = {**RECIPES, "tiny": Recipe(8e-3, "pre", "muon", n_epochs_to_fade=3)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,4 +55,4 @@ def make_summary_plan(
         "max_source": f"of a text the first {MAX_SOURCE} tokens are read: the time for one grows "
         "with the square of its length",
     }
-    return plan_for(SummaryPlan, facts, chosen, why, size, seconds, speed, settings or {})
+    return plan_for(SummaryPlan, facts, chosen, why, size, seconds, speed, settings or {}, _RECIPES)
