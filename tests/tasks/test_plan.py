@@ -17,7 +17,7 @@ def test_thirty_thousand_pairs_get_a_small_model_with_much_dropout() -> None:
     plan, reasons = make_plan(MULTI30K)
     assert 2.2e6 < Transformer(plan.model).n_parameters < 2.9e6
     assert plan.model.block.dropout == 0.3
-    assert plan.n_batch_tokens == 4096
+    assert plan.n_batch_tokens == 1024
     assert any("29,000 pairs" in reason for reason in reasons)
 
 

@@ -38,8 +38,6 @@ _SIZES = [
     (1_000_000, "small", 0.1),
     (float("inf"), "base", 0.1),
 ]
-# Where small data brings a small vocabulary, the parameters it saves go into the blocks.
-_WIDER = {"tiny": {"block.d_ff": 512}}
 _MOST_DECAY = 0.5
 _SMALLER = {"base": "small", "fast": "small", "big": "base", "small": "tiny"}
 
@@ -61,7 +59,7 @@ class Recipe:
 
 
 RECIPES = {
-    "tiny": Recipe(5e-3, "post", "muon"),
+    "tiny": Recipe(3e-3),
     "small": Recipe(1e-3),
     "fast": Recipe(1e-3),
     "base": Recipe(7e-4),
@@ -219,7 +217,7 @@ def plan_for(
         model=TransformerConfig.preset(
             size,
             facts.n_tokens or chosen["n_vocabulary"],
-            **{"block.dropout": dropout, "block.norm": recipe.norm, **_WIDER.get(size, {})},
+            **{"block.dropout": dropout, "block.norm": recipe.norm},
         ),
         training=TrainingConfig(
             n_steps=n_steps,
@@ -256,13 +254,13 @@ def smaller_size(plan: Plan, size: str, facts: Facts) -> str | None:
 
 
 def _batch_tokens(n_characters: int) -> int:
-    """About a hundred batches to an epoch, none smaller than 512 tokens or larger than 4,096.
+    """About four hundred batches to an epoch, none smaller than 512 tokens or larger than 4,096.
 
-    >>> [_batch_tokens(n) for n in (100_000, 900_000, 3_900_000, 100_000_000)]
-    [512, 768, 4096, 4096]
+    >>> [_batch_tokens(n) for n in (100_000, 3_900_000, 100_000_000)]
+    [512, 1024, 4096]
     """
     n_target_tokens = n_characters / 2 / 4.5
-    return int(min(4096, max(512, n_target_tokens / 100 // 256 * 256)))
+    return int(min(4096, max(512, n_target_tokens / 400 // 256 * 256)))
 
 
 def _weight_decay(recipe: Recipe, n_batches: int | None) -> float:

@@ -37,16 +37,16 @@ MAX_PIECE: Final = 24
 def choose_size(n_pairs: int, n_characters: int) -> int:
     """How many tokens a joint vocabulary should have, for both sides of the data together.
 
-    The number of useful pieces grows about as the square root of the text, 2.1 √n_characters; this
-    gives about 4,000 for the 29,000 pairs of Multi30k (docs/notebook.md says why). A token that few
+    The number of useful pieces grows about as the square root of the text, 4.6 √n_characters; this
+    gives about 9,000 for the 29,000 pairs of Multi30k (docs/notebook.md says why). A token that few
     pairs contain is not learnt, so there is at most one for two pairs; and never more than 32,000.
     At least 512 leave room for the bytes and an alphabet. The result is a multiple of 64, which
     suits processors.
 
     >>> choose_size(29_000, 3_900_000), choose_size(100, 5_000), choose_size(10**7, 10**9)
-    (4160, 512, 32000)
+    (9088, 512, 32000)
     """
-    wanted = min(2.1 * math.sqrt(n_characters), n_pairs / 2, MAX_SIZE)
+    wanted = min(4.6 * math.sqrt(n_characters), n_pairs / 2, MAX_SIZE)
     return max(MIN_SIZE, round(wanted / 64) * 64)
 
 
