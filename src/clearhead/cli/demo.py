@@ -40,7 +40,7 @@ SETTINGS = {
     "model.n_encoder_layers": 2,
     "model.n_decoder_layers": 2,
     "model.block.dropout": 0.0,
-    "model.block.norm": "pre",
+    "model.block.d_ff": 512,
     "n_vocabulary": 2048,
     "n_batch_tokens": 1024,
     "training.lr": 0.003,
