@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from clearhead.config import Config, TransformerConfig
 from clearhead.errors import ConfigError, nearest
@@ -47,9 +47,6 @@ class Recipe:
     """How models of a size learn best."""
 
     lr: float
-    norm: Literal["post", "pre"] = "pre"
-    """With the norm before each part, the first thousand steps of Adam bring much more; Muon does
-    not need that (docs/notebook.md)."""
     optimizer: OptimizerKind = "adam"
     """Small models learn more from a step of Muon. By count of operations it costs a quarter more
     for tiny, and half more for base."""
@@ -217,7 +214,8 @@ def plan_for(
         model=TransformerConfig.preset(
             size,
             facts.n_tokens or chosen["n_vocabulary"],
-            **{"block.dropout": dropout, "block.norm": recipe.norm},
+            # With the norm before each part, the first thousand steps bring much more.
+            **{"block.dropout": dropout, "block.norm": "pre"},
         ),
         training=TrainingConfig(
             n_steps=n_steps,

@@ -13,7 +13,7 @@ MAX_SOURCE: Final = 512
 N_BATCH_TOKENS = 4096
 N_SENTENCE_PAIR = 130
 """Characters of a usual pair of sentences: the vocabulary is chosen as for so many of them."""
-_RECIPES = {**RECIPES, "tiny": Recipe(8e-3, "pre", "muon", n_epochs_to_fade=3)}
+_RECIPES = {**RECIPES, "tiny": Recipe(8e-3, "muon", n_epochs_to_fade=3)}
 
 
 @dataclass(frozen=True, kw_only=True)
