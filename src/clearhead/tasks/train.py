@@ -1,21 +1,20 @@
 """From a file of pairs to a translator: doctor → plan → tokenizer → training → scores."""
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
 from torch import Tensor
 
-from clearhead.data import Limits, Pair, PairFile
-from clearhead.data.batches import Batch, Batches, evaluation_batches
+from clearhead.data import PairFile
+from clearhead.data.batches import Batch, Batches
 from clearhead.data.shards import Shards
 from clearhead.models import Model, Transformer
 from clearhead.tasks.alignment import choose_aligner
 from clearhead.tasks.corpus import Corpus, survey, write_tokens
-from clearhead.tasks.evaluate import Evaluation, evaluate
+from clearhead.tasks.evaluate import evaluate
 from clearhead.tasks.folder import ModelFolder, save_folder
 from clearhead.tasks.job import (
     BatchesOf,
@@ -26,44 +25,18 @@ from clearhead.tasks.job import (
     claim,
     nothing_left_behind,
 )
-from clearhead.tasks.lengths import describe_lengths
+from clearhead.tasks.pair_task import PairTask, pair_loss, validate_pairs
 from clearhead.tasks.plan import Facts, Forecast, Plan, Speed, make_plan, smaller_size, usual_size
 from clearhead.tasks.report import write_report
-from clearhead.tasks.scores import Score, score_translations
+from clearhead.tasks.scores import score_translations
 from clearhead.tasks.translate import Translator
 from clearhead.text import Tokenizer
-from clearhead.training import smoothed_loss
 from clearhead.training.device import Device
 
-__all__ = ["TRANSLATE", "PairTask", "train"]
+__all__ = ["TRANSLATE", "train"]
 
 N_FOR_WORDS = 2000
 """Training pairs from which it is learned which words belong together."""
-
-
-@dataclass(frozen=True)
-class PairTask:
-    """What can be learned from pairs by an encoder and a decoder, and what it takes."""
-
-    name: str
-    kind: type[Translator]
-    """What the trained model becomes."""
-    plan: type[Plan]
-    make_plan: Callable[..., tuple[Plan, tuple[str, ...]]]
-    measure: Callable[[Sequence[str], Sequence[str]], Score]
-    """The score that training follows, of answers beside references."""
-    evaluate: Callable[..., Evaluation]
-    limits: Limits = field(default_factory=Limits)
-    n_validated: int = 300
-    """Validation pairs that are answered to follow the score; the loss uses all of them."""
-    is_shortening: bool = False
-    """Whether both sides are of one language, and a target may be short whatever its source is."""
-
-    def about(self, corpus: Corpus, shards: Shards) -> dict[str, Any]:
-        """What a model has to know of its data to answer."""
-        names = {} if self.is_shortening else {"languages": list(corpus.report.names)}
-        lengths = describe_lengths(shards, corpus.n_pairs, with_targets=self.is_shortening)
-        return {"task": self.name, **names, "data": {"lengths": lengths}}
 
 
 TRANSLATE = PairTask(
@@ -177,13 +150,13 @@ class _Pairs(Job[Plan, Batch]):
 
     def loss(self, model: Model, plan: Plan) -> Callable[[Batch], tuple[Tensor, Tensor, int]]:
         """Smoothed cross-entropy of the target."""
-        return _loss(cast(Transformer, model), plan.smoothing)
+        return pair_loss(cast(Transformer, model), plan.smoothing)
 
     def validate(self, model: Model, plan: Plan) -> dict[str, Any]:
         """The score of some pairs, answered greedily, and the loss of all."""
         card = self.task.about(self.corpus, self.shards)
         translator = self.task.kind(cast(Transformer, model), self.tokenizer, card)
-        return _validate(self.task, translator, self.corpus.validation, plan)
+        return validate_pairs(self.task, translator, self.corpus.validation, plan)
 
 
 def _begin_card(job: _Pairs, plan: Plan, forecast: Forecast) -> dict[str, Any]:
@@ -198,48 +171,4 @@ def _begin_card(job: _Pairs, plan: Plan, forecast: Forecast) -> dict[str, Any]:
         "held_out": {"validation": len(corpus.validation), "test": len(corpus.test)},
         "plan": plan.to_dict(),
         "forecast": asdict(forecast),
-    }
-
-
-def _loss(model: Transformer, smoothing: float) -> Callable[[Batch], tuple[Tensor, Tensor, int]]:
-    device = next(model.parameters()).device
-
-    def loss(batch: Batch) -> tuple[Tensor, Tensor, int]:
-        batch = batch.to(device)
-        x = model.read(batch.source, batch.target_in)
-        is_token = batch.target_out != model.config.pad
-        smoothed, plain = smoothed_loss(
-            x, model.output.weight, batch.target_out, is_token, smoothing, model.output.bias
-        )
-        return smoothed, plain, batch.n_target_tokens
-
-    return loss
-
-
-def _validate(
-    task: PairTask, translator: Translator, pairs: Sequence[Pair], plan: Plan
-) -> dict[str, Any]:
-    """Loss on all validation pairs, the score of greedy answers to some, and three to look at."""
-    start = time.perf_counter()
-    encode = translator.tokenizer.encode
-    loss = _loss(translator.model, 0.0)
-    total, n_tokens = 0.0, 0
-    tokens = [(encode(pair.source)[: plan.max_source], encode(pair.target)) for pair in pairs]
-    for batch in evaluation_batches(tokens, plan.n_batch_tokens):
-        _, plain, n = loss(batch)
-        total, n_tokens = total + float(plain), n_tokens + n
-    some = pairs[: task.n_validated]
-    answers = [a.text for a in translator([pair.source for pair in some], n_beams=1)]
-    score = task.measure(answers, [pair.target for pair in some])
-    samples = [
-        {"source": pair.source, "reference": pair.target, "answer": answer}
-        for pair, answer in list(zip(some, answers, strict=True))[:3]
-    ]
-    told = {"measure": score.name, "told": f"{score.name} {score.value:.2f}"}
-    return {
-        "score": score.value,
-        **({"bleu": score.value} if score.name == "BLEU" else told),
-        "loss": total / n_tokens,
-        "samples": samples,
-        "seconds": time.perf_counter() - start,
     }

@@ -5,11 +5,12 @@ from typing import Any, Final, cast
 
 from clearhead.data import PairFile
 from clearhead.data.summaries import SUMMARY_LIMITS
+from clearhead.tasks.pair_task import PairTask
 from clearhead.tasks.summarise.evaluate import evaluate_summaries
 from clearhead.tasks.summarise.plan import SummaryPlan, make_summary_plan
 from clearhead.tasks.summarise.rouge import score_summaries
 from clearhead.tasks.summarise.summariser import Summariser
-from clearhead.tasks.train import PairTask, train
+from clearhead.tasks.train import train
 
 __all__ = ["SUMMARISE", "train_summariser"]
 
