@@ -143,6 +143,37 @@ def test_the_live_region(width: int) -> None:
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
+def test_first_models_and_the_last(is_terminal: bool) -> None:
+    clock, (to, file) = Clock(), console(80, is_terminal)
+    live = Live(to, clock)
+    plan = replace(make_plan(200), n_first_steps=100)
+    live("plan", {"plan": plan, "forecast": replace(FORECAST, seconds=800.0)})
+    begun = {"number": 1, "languages": "en → hi", "n_steps": 100, "n_after": 300}
+    live("first_model", begun)
+    live("step", step(1))
+    if is_terminal:
+        assert "step 1 of 100" in shown(live, 80)
+        assert "13 min left" in shown(live, 80)  # of all three, at two seconds a step
+    live("validation", validation(50, 31.25))
+    live("first_model", {**begun, "number": 2, "languages": "hi → en", "n_after": 200})
+    live("step", step(1))
+    live("translating", {"n_done": 4096, "n_pairs": 9500})
+    if is_terminal:
+        assert "the first models translate the pairs (4,096 of 9,500)" in shown(live, 80)
+    live("last_model", {"n_pairs": 28_000, "n_steps": 200, "n_after": 0})
+    live("validation", validation(20, 11.5))
+    text = file.getvalue()
+    for fact in (
+        "two first models",
+        "first model 1 of 2: en → hi",
+        "first model 2 of 2: hi → en",
+        "the last model learns from 28,000 pairs, old and new",
+    ):
+        assert fact in text, fact
+    assert text.rstrip().count("best so far") == 2  # the score of another model is no bar
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
 def test_steps_are_cheap(is_terminal: bool) -> None:
     with Live(console(80, is_terminal)[0]) as live:
         live("plan", {"plan": make_plan(100_000), "forecast": FORECAST})

@@ -10,7 +10,7 @@ from tests.cli.told_run import step, validation
 
 
 def test_time_left_is_of_this_process() -> None:
-    course = Course(1000, seconds=2000.0)
+    course = Course(1000, per_step=2.0)
     course.note_resume({"step": 500, "n_steps": 1000})
     assert course.time_left(0.0) == 1000.0  # the plan's pace, as no step was seen
     for number in range(501, 511):
@@ -21,6 +21,14 @@ def test_time_left_is_of_this_process() -> None:
     assert course.time_left(5113.0) == 4887.0
     assert course.time_left(99_999.0) == 0.0
     assert course.time_gone(5113.0) == 103.0
+
+
+def test_time_left_counts_the_models_that_come_after() -> None:
+    course = Course(1000, per_step=2.0, n_after=500)
+    assert course.time_left(0.0) == 3000.0
+    for number in range(1, 12):
+        course.note_step(step(number), 10.0 * number)
+    assert course.time_left(110.0) == 10.0 * (989 + 500)
 
 
 def test_the_loss_is_smoothed_and_what_is_not_finite_left_out() -> None:

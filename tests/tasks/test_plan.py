@@ -4,7 +4,7 @@ import pytest
 
 from clearhead.errors import ConfigError
 from clearhead.models import Transformer
-from clearhead.tasks.plan import Facts, Speed, make_plan, smaller_size
+from clearhead.tasks.plan import Facts, Plan, Speed, make_plan, smaller_size
 
 MULTI30K = Facts(n_pairs=29_000, n_characters=3_900_000)
 
@@ -13,23 +13,27 @@ def speed(seconds_per_step: float) -> Speed:
     return Speed(seconds_per_step, 5000.0, "float32", 10**9, "measured")
 
 
+def n_all_steps(plan: Plan) -> int:
+    return plan.training.n_steps + 2 * plan.n_first_steps
+
+
 def test_thirty_thousand_pairs_get_a_small_model_with_much_dropout() -> None:
     plan, reasons = make_plan(MULTI30K)
     assert 2.2e6 < Transformer(plan.model).n_parameters < 2.9e6
     assert plan.model.block.dropout == 0.3
-    assert plan.n_batch_tokens == 1024
+    assert plan.n_batch_tokens == 4096
     assert any("29,000 pairs" in reason for reason in reasons)
 
 
 def test_time_decides_over_steps() -> None:
     facts = Facts(29_000, 3_900_000, n_tokens=8000, n_batches=240)
     ten_minutes, reasons = make_plan(facts, seconds=600, speed=speed(0.5))
-    assert ten_minutes.training.n_steps == 1200
+    assert n_all_steps(ten_minutes) == 1200
     assert any("10 min (as asked)" in reason for reason in reasons)
     usual, _ = make_plan(facts, speed=speed(0.1))
-    assert usual.training.n_steps == pytest.approx(240 * 1_800_000 / 29_000, abs=1)
+    assert n_all_steps(usual) == pytest.approx(240 * 1_800_000 / 29_000, abs=1)
     slow, reasons = make_plan(facts, speed=speed(10.0))
-    assert slow.training.n_steps == 480
+    assert n_all_steps(slow) == 480
     assert any("give --time for more" in reason for reason in reasons)
 
 

@@ -43,6 +43,7 @@ SETTINGS = {
     "model.block.d_ff": 512,
     "n_vocabulary": 2048,
     "n_batch_tokens": 1024,
+    "n_first_steps": 0,
     "training.lr": 0.003,
     "training.optimizer": "adam",
     "training.weight_decay": 0.0,

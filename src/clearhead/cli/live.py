@@ -109,11 +109,35 @@ class Live:
 
     def _on_plan(self, facts: dict[str, Any]) -> None:
         plan, forecast = facts["plan"], facts["forecast"]
+        n_steps, n_before = plan.training.n_steps, 2 * getattr(plan, "n_first_steps", 0)
         with self._lock:
-            self.course = Course(plan.training.n_steps, forecast.seconds)
+            self.course = Course(n_steps, forecast.seconds / (n_steps + n_before))
             self._note = "beginning to train"
             self._counted, self._guessed = forecast.counted, forecast.guessed
         self._print(plan_lines(plan, forecast, self._width))
+
+    def _on_first_model(self, facts: dict[str, Any]) -> None:
+        self._begin_model(facts)
+        languages = Text(f"first model {facts['number']} of 2: {facts['languages']}", style="bold")
+        self._print([Text(), languages])
+
+    def _on_translating(self, facts: dict[str, Any]) -> None:
+        with self._lock:
+            self._is_training = False
+        self._set_note(
+            f"the first models translate the pairs ({facts['n_done']:,} of {facts['n_pairs']:,})"
+        )
+
+    def _on_last_model(self, facts: dict[str, Any]) -> None:
+        self._begin_model(facts)
+        text = f"the last model learns from {facts['n_pairs']:,} pairs, old and new"
+        self._print([Text(), Text(text, style="bold")])
+
+    def _begin_model(self, facts: dict[str, Any]) -> None:
+        with self._lock:
+            self.course = Course(facts["n_steps"], self.course.per_step, facts["n_after"])
+            self._is_training, self._note = False, "beginning to train"
+            self._printed = -math.inf, -math.inf
 
     def _on_resume(self, facts: dict[str, Any]) -> None:
         with self._lock:

@@ -36,11 +36,12 @@ def sparkline(values: list[float]) -> str:
 class Course:
     """Where a run is and how it goes, since this process began or went on with it.
 
-    `seconds` is what the plan expects for all steps; it counts until the steps speak themselves.
+    `per_step` is how many seconds the plan expects for a step, until the steps speak themselves;
+    `n_after` are the steps of other models that come after this one.
     """
 
-    def __init__(self, n_steps: int = 0, seconds: float = 0.0) -> None:
-        self.n_steps, self.seconds = n_steps, seconds
+    def __init__(self, n_steps: int = 0, per_step: float = 0.0, n_after: int = 0) -> None:
+        self.n_steps, self.per_step, self.n_after = n_steps, per_step, n_after
         self.step = self.epoch = 0
         self.rate = self.loss = math.nan
         self.resumed_step = 0
@@ -113,8 +114,8 @@ class Course:
 
     def time_left(self, now: float) -> float:
         """Seconds to the last step, at the pace of all steps so far, validations included."""
-        n_left = max(0, self.n_steps - self.step)
-        per_step = self.seconds / self.n_steps if self.n_steps else 0.0
+        n_left = max(0, self.n_steps - self.step) + self.n_after
+        per_step = self.per_step
         if self._start is not None and self.step - self._start[0] >= N_KNOWN:
             per_step = (self._last - self._start[1]) / (self.step - self._start[0])
         since = now - self._last if self._start else 0.0

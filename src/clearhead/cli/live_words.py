@@ -51,6 +51,7 @@ LABELS = {
     "model.block.dropout": ("dropout", "{}"),
     "subword_dropout": ("merges left out", "{}"),
     "n_copies": ("each pair", "{} times"),
+    "n_first_steps": ("two first models", "{} steps each"),
     "reading.n_window": ("a window", "{} tokens"),
     "reading.n_overlap": ("windows share", "{} tokens"),
     "reading.n_question": ("a question", "{} tokens at most"),
@@ -109,6 +110,7 @@ GROUPS = {
         "balance",
     ),
     "training": (
+        "n_first_steps",
         "smoothing",
         "is_body_trained",
         "is_embedding_trained",

@@ -19,7 +19,7 @@ from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from clearhead.data.shards import Shards, Tokens
+from clearhead.data.shards import Shards, Swapped, Tokens
 from clearhead.errors import ConfigError, InputError
 from clearhead.text.normal import BOS, EOS, PAD
 
@@ -109,7 +109,9 @@ class Batches:
     and less than a second for each million of them.
     """
 
-    def __init__(self, shards: Shards, n_tokens: int, seed: int = 0, pool: int = POOL) -> None:
+    def __init__(
+        self, shards: Shards | Swapped, n_tokens: int, seed: int = 0, pool: int = POOL
+    ) -> None:
         if n_tokens < 1 or seed < 0 or pool < 1:
             raise ConfigError(
                 f"n_tokens={n_tokens} and pool={pool} must be at least 1, seed={seed} at least 0"

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from clearhead.errors import ConfigError, InputError
 
-__all__ = ["ShardWriter", "Shards", "Tokens"]
+__all__ = ["ShardWriter", "Shards", "Swapped", "Tokens"]
 
 Tokens = NDArray[np.uint16] | NDArray[np.uint32]
 
@@ -238,6 +238,27 @@ class Shards:
                 "make the shards again"
             )
         return path
+
+
+class Swapped:
+    """The same pairs the other way round: what was the target is the source."""
+
+    def __init__(self, shards: Shards) -> None:
+        self.shards = shards
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self.shards)
+
+    def __getitem__(self, pair: int) -> tuple[Tokens, Tokens]:
+        """Return target and source of a pair."""
+        source, target = self.shards[pair]
+        return target, source
+
+    @property
+    def lengths(self) -> NDArray[np.int32]:
+        """Tokens of the target and of the source of each pair, a row each."""
+        return self.shards.lengths[:, ::-1]
 
 
 def _read_at(file: int, n_bytes: int, place: int) -> bytes:

@@ -9,7 +9,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -29,6 +29,7 @@ from clearhead.training.loop import BatchSource
 __all__ = [
     "AnyPlan",
     "BatchesOf",
+    "Before",
     "Job",
     "Loss",
     "Result",
@@ -104,6 +105,17 @@ class Result(Generic[P]):
     journal: list[dict[str, Any]]
 
 
+@dataclass(frozen=True)
+class Before:
+    """What a run has before its training itself: other models, which make more examples."""
+
+    n_models: int = 0
+    n_steps: int = 0
+    """Of all of them together."""
+    growth: int = 1
+    """How many times as many examples there may be after it."""
+
+
 class Job(ABC, Generic[P, B]):
     """What a task says of one run. `prepare` is called before anything that needs tokens."""
 
@@ -137,6 +149,14 @@ class Job(ABC, Generic[P, B]):
     def prepare(self, plan: P, folder: Path, tell: Tell) -> None:
         """Write what the batches are made of, unless that is done already."""
 
+    def run_before(self, plan: P, folder: Path, device: torch.device, tell: Tell) -> float:
+        """Do what the plan has before the training itself; return how many seconds it took."""
+        return 0.0
+
+    def before(self, plan: P) -> Before:
+        """How much that is."""
+        return Before()
+
     @abstractmethod
     def batches(self, plan: P) -> BatchesOf[B]:
         """The training data in batches."""
@@ -164,8 +184,9 @@ def carry_out(
     """Train what the job describes; go on with what was begun in `training`."""
     where = pick_device(device)
     plan, forecast = _prepare(job, wish, training, where, tell)
-    _check_space(to, forecast.n_parameters)
+    _check_space(to, forecast.n_parameters * (1 + job.before(plan).n_models))
     tell("plan", {"plan": plan, "forecast": forecast})
+    seconds = job.run_before(plan, training, where, tell)
     model = _build(job, plan, where)
     trainer = Trainer(
         model,
@@ -177,6 +198,7 @@ def carry_out(
         tell,
     )
     outcome = trainer.run()
+    outcome = replace(outcome, seconds=outcome.seconds + seconds)
     put_weights(model, read_checkpoint(trainer.checkpoints.best)[0], trainer.checkpoints.best)
     return Result(model.eval(), plan, forecast, outcome, trainer.journal.read())
 
@@ -271,7 +293,8 @@ def _measured_plan(
         if smaller is None:
             break
         wish = smaller
-    n_batches = job.n_batches(batches, plan)
+    before = job.before(plan)
+    n_batches = job.n_batches(batches, plan) * before.growth
     n_taken = plan.training.n_steps * plan.training.n_accumulated
     forecast = Forecast(
         n_parameters=model.n_parameters,
@@ -280,7 +303,7 @@ def _measured_plan(
         n_epochs=round(n_taken / n_batches, 1),
         padding=batches.padding_share(),
         tokens_per_second=speed.tokens_per_second,
-        seconds=n_taken * speed.seconds_per_step,
+        seconds=(n_taken + before.n_steps) * speed.seconds_per_step,
         n_bytes=speed.n_bytes,
         reasons=reasons,
         unit=job.unit,

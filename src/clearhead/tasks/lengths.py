@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from clearhead.data.shards import Shards
+    from clearhead.data.shards import Shards, Swapped
 
 __all__ = [
     "describe_lengths",
@@ -23,7 +23,7 @@ SOME: Final = 10
 
 
 def describe_lengths(
-    shards: "Shards", n_pairs: int, *, with_targets: bool = False
+    shards: "Shards | Swapped", n_pairs: int, *, with_targets: bool = False
 ) -> dict[str, int | float]:
     """Lengths of the first pairs in tokens, for the card; copies in other pieces come after them.
 

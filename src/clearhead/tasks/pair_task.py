@@ -9,7 +9,7 @@ from torch import Tensor
 
 from clearhead.data import Limits, Pair
 from clearhead.data.batches import Batch, evaluation_batches
-from clearhead.data.shards import Shards
+from clearhead.data.shards import Shards, Swapped
 from clearhead.models import Transformer
 from clearhead.tasks.corpus import Corpus
 from clearhead.tasks.evaluate import Evaluation
@@ -40,9 +40,10 @@ class PairTask:
     is_shortening: bool = False
     """Whether both sides are of one language, and a target may be short whatever its source is."""
 
-    def about(self, corpus: Corpus, shards: Shards) -> dict[str, Any]:
+    def about(self, corpus: Corpus, shards: Shards | Swapped) -> dict[str, Any]:
         """What a model has to know of its data to answer."""
-        names = {} if self.is_shortening else {"languages": list(corpus.report.names)}
+        order = -1 if isinstance(shards, Swapped) else 1
+        names = {} if self.is_shortening else {"languages": list(corpus.report.names)[::order]}
         lengths = describe_lengths(shards, corpus.n_pairs, with_targets=self.is_shortening)
         return {"task": self.name, **names, "data": {"lengths": lengths}}
 

@@ -31,9 +31,17 @@ USUAL_SECONDS = 80 * 60
 N_FEW_EPOCHS = 3
 """A model that sees its data less often than this is too large for the time."""
 
+N_FEW_PAIRS = 60_000
+"""So few pairs are learned by heart, and other words for the same help; see `tasks.diversify`."""
+FIRST_SHARE = 0.2
+"""The share of all steps that each of two first models has."""
+FEWEST_FIRST_STEPS = 500
+"""A model that learned for fewer steps than this has nothing to teach."""
+FIRST_REASON = "few pairs teach more in other words: two first models translate them, one each way"
+
 # By number of pairs: the largest size that such data can fill, and its dropout.
 _SIZES = [
-    (60_000, "tiny", 0.3),
+    (N_FEW_PAIRS, "tiny", 0.3),
     (200_000, "tiny", 0.1),
     (1_000_000, "small", 0.1),
     (float("inf"), "base", 0.1),
@@ -56,7 +64,7 @@ class Recipe:
 
 
 RECIPES = {
-    "tiny": Recipe(3e-3),
+    "tiny": Recipe(8e-3, "muon"),
     "small": Recipe(1e-3),
     "fast": Recipe(1e-3),
     "base": Recipe(7e-4),
@@ -76,6 +84,9 @@ class Plan(Config):
     """The share of merges that are left out at random, so that words are seen in several pieces."""
     n_copies: int = 1
     """How many times each pair is on disk, every time but the first in other pieces."""
+    n_first_steps: int = 0
+    """Steps of each of two first models, one for each way; the last one learns from what they make
+    of the pairs, too. 0 for none."""
     model: TransformerConfig
     training: TrainingConfig = field(default_factory=TrainingConfig)
 
@@ -103,6 +114,13 @@ class Plan(Config):
             raise ConfigError(
                 f"n_copies={self.n_copies} and subword_dropout={self.subword_dropout} belong "
                 "together: copies differ only in their pieces"
+            )
+        if self.n_first_steps < 0:
+            raise ConfigError(f"n_first_steps={self.n_first_steps} must be at least 0")
+        if self.n_first_steps and self.n_copies > 1:
+            raise ConfigError(
+                f"n_first_steps={self.n_first_steps} and n_copies={self.n_copies} do not go "
+                "together: set n_first_steps=0 to learn from copies"
             )
 
 
@@ -172,7 +190,10 @@ def make_plan(
         "n_batch_tokens": n_tokens,
     }
     why = {"n_batch_tokens": f"{n_tokens:,} tokens to a batch make some hundred steps an epoch"}
-    return plan_for(Plan, facts, chosen, why, size, seconds, speed, settings or {})
+    share = FIRST_SHARE if facts.n_pairs <= N_FEW_PAIRS else 0.0
+    return plan_for(
+        Plan, facts, chosen, why, size, seconds, speed, settings or {}, first_share=share
+    )
 
 
 def plan_for(
@@ -185,8 +206,12 @@ def plan_for(
     speed: Speed | None,
     settings: dict[str, Any],
     recipes: Mapping[str, Recipe] = RECIPES,
+    first_share: float = 0.0,
 ) -> tuple[P, tuple[str, ...]]:
-    """A plan of any kind: what is `chosen` about its data, and `why`; the rest is chosen here."""
+    """A plan of any kind: what is `chosen` about its data, and `why`; the rest is chosen here.
+
+    `first_share` is the share of all steps for each of two first models.
+    """
     usual, dropout = _usual(facts.n_pairs)
     size = size or usual
     if size not in recipes:
@@ -199,18 +224,20 @@ def plan_for(
     }
     decay = _weight_decay(recipe, facts.n_batches)
     if 0 < decay < _MOST_DECAY:
-        epochs = recipe.n_epochs_to_fade
-        text = f"weight decay lets fade in some {epochs} epochs what is not learned again"
-        reasons["training.weight_decay"] = text
+        epochs = f"{recipe.n_epochs_to_fade} epochs what is not learned again"
+        reasons["training.weight_decay"] = f"weight decay lets fade in some {epochs}"
     n_epochs = min(100.0, max(5.0, 1_800_000 / facts.n_pairs))
-    n_batches = facts.n_batches or 1
-    n_steps = round(n_batches * n_epochs)
+    n_steps = round((facts.n_batches or 1) * n_epochs)
     n_steps, told = fit_steps(n_steps, seconds, USUAL_SECONDS, speed, settings)
+    n_first, n_steps = _divide(n_steps, first_share, settings)
+    if n_first:
+        told["n_first_steps"] = FIRST_REASON
+    if speed is not None and "time" not in told and "training.n_steps" not in settings:
+        told["time"] = f"after {n_epochs:.0f} epochs such data has little more to give"
     reasons |= told
-    if speed is not None and "time" not in reasons and "training.n_steps" not in settings:
-        reasons["time"] = f"after {n_epochs:.0f} epochs such data has little more to give"
     plan = kind(
         **chosen,
+        n_first_steps=n_first,
         model=TransformerConfig.preset(
             size,
             facts.n_tokens or chosen["n_vocabulary"],
@@ -229,6 +256,25 @@ def plan_for(
     )
     kept = (text for key, text in reasons.items() if not any(s.startswith(key) for s in settings))
     return plan.override(settings), tuple(kept)
+
+
+def _divide(n_steps: int, share: float, settings: Mapping[str, Any]) -> tuple[int, int]:
+    """Steps of each first model, and of the last one; what is set by hand is taken for granted.
+
+    >>> _divide(10_000, 0.2, {}), _divide(6000, 0.2, {"training.n_steps": 6000})
+    ((2000, 6000), (2000, 6000))
+    >>> _divide(2000, 0.2, {}), _divide(9000, 0.2, {"n_first_steps": 1000})
+    ((0, 2000), (1000, 7000))
+    """
+    is_last_known = "training.n_steps" in settings
+    if (given := settings.get("n_first_steps")) is not None:
+        n_first = int(given) if str(given).isdecimal() else 0  # what is no number is refused later
+    elif "n_copies" in settings:
+        n_first = 0
+    else:
+        n_first = round(n_steps * share / (1 - 2 * share if is_last_known else 1))
+        n_first = n_first if n_first >= FEWEST_FIRST_STEPS else 0
+    return n_first, n_steps if is_last_known else max(1, n_steps - 2 * n_first)
 
 
 def usual_size(n_pairs: int) -> str:
@@ -252,13 +298,13 @@ def smaller_size(plan: Plan, size: str, facts: Facts) -> str | None:
 
 
 def _batch_tokens(n_characters: int) -> int:
-    """About four hundred batches to an epoch, none smaller than 512 tokens or larger than 4,096.
+    """About a hundred batches to an epoch, none smaller than 512 tokens or larger than 4,096.
 
-    >>> [_batch_tokens(n) for n in (100_000, 3_900_000, 100_000_000)]
+    >>> [_batch_tokens(n) for n in (100_000, 1_000_000, 100_000_000)]
     [512, 1024, 4096]
     """
     n_target_tokens = n_characters / 2 / 4.5
-    return int(min(4096, max(512, n_target_tokens / 400 // 256 * 256)))
+    return int(min(4096, max(512, n_target_tokens / 100 // 256 * 256)))
 
 
 def _weight_decay(recipe: Recipe, n_batches: int | None) -> float:

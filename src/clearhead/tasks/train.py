@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
+import torch
 from torch import Tensor
 
 from clearhead.data import PairFile
@@ -14,10 +15,12 @@ from clearhead.data.shards import Shards
 from clearhead.models import Model, Transformer
 from clearhead.tasks.alignment import choose_aligner
 from clearhead.tasks.corpus import Corpus, survey, write_tokens
+from clearhead.tasks.diversify import Diversifier
 from clearhead.tasks.evaluate import evaluate
 from clearhead.tasks.folder import ModelFolder, save_folder
 from clearhead.tasks.job import (
     BatchesOf,
+    Before,
     Job,
     Tell,
     Wish,
@@ -65,8 +68,8 @@ def train(
     """Train a translator on `pairs`, or a model for another task, and write it to the folder `to`.
 
     A run that was begun there goes on. What is not given is chosen: held-out pairs, size, time, and
-    every setting of the plan. `tell` hears what happens: report, tokenizer, probe, plan, resume,
-    step, validation, end, scores.
+    every setting of the plan. `tell` hears what happens: report, tokenizer, probe, plan,
+    first_model, translating, last_model, resume, step, validation, end, scores.
     """
     wish = Wish(size, seconds, settings or {})
     known = Facts(10_000, 1_000_000)
@@ -133,6 +136,19 @@ class _Pairs(Job[Plan, Batch]):
         """The vocabulary, and the pairs as tokens on disk."""
         self.tokenizer, self.shards = write_tokens(self.corpus, plan, folder, tell)
         self.facts = replace(self.facts, n_tokens=self.tokenizer.n_tokens)
+
+    def run_before(self, plan: Plan, folder: Path, device: torch.device, tell: Tell) -> float:
+        """Two first models translate the pairs, so that there are more to learn from."""
+        if not plan.n_first_steps:
+            return 0.0
+        corpus, tokenizer, shards = self.corpus, self.tokenizer, self.shards
+        more = Diversifier(self.task, corpus, tokenizer, shards, plan, folder, device, tell)
+        self.shards, seconds = more.run()
+        return seconds
+
+    def before(self, plan: Plan) -> Before:
+        """Both first models; then each pair is there with either side in other words, too."""
+        return Before(2, 2 * plan.n_first_steps, 3) if plan.n_first_steps else Before()
 
     def batches(self, plan: Plan) -> BatchesOf[Batch]:
         """Pairs of like length together."""

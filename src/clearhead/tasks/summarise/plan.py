@@ -28,6 +28,11 @@ class SummaryPlan(Plan):
         super().__post_init__()
         if self.max_source < 1:
             raise ConfigError(f"max_source={self.max_source} must be at least 1")
+        if self.n_first_steps:
+            raise ConfigError(
+                f"n_first_steps={self.n_first_steps} is for translations: nothing leads back from "
+                "a summary to its text"
+            )
         if self.model.positions == "learned" and self.max_source >= self.model.max_length:
             raise ConfigError(
                 f"max_source={self.max_source} and the end of the text need more positions than "

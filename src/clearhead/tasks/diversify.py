@@ -1,0 +1,139 @@
+"""More pairs from the pairs themselves: two first models translate them, one each way.
+
+Few pairs are learned by heart before all that is in them is understood. So two models learn from
+them first, one from source to target and one back, and the last model learns from
+
+    (source, target)   (source, forward(source))   (back(target), target)
+
+which are other words for the same thing (data diversification: Nguyen et al. 2020, algorithm 1).
+
+Departs: one model for each way and one round; pairs that come out as they were are not added.
+"""
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from clearhead.data import Pair
+from clearhead.data.batches import Batches
+from clearhead.data.shards import Shards, ShardWriter, Swapped
+from clearhead.engine.choice import choose
+from clearhead.engine.engine import Engine
+from clearhead.models import Transformer
+from clearhead.tasks.corpus import Corpus, Tell
+from clearhead.tasks.folder import put_weights
+from clearhead.tasks.pair_task import PairTask, pair_loss, validate_pairs
+from clearhead.tasks.plan import Plan
+from clearhead.tasks.translate import Translator
+from clearhead.text import Tokenizer
+from clearhead.training import Trainer
+from clearhead.training.checkpoint import read_checkpoint, write_bytes
+
+__all__ = ["Diversifier"]
+
+N_VALIDATIONS = 4
+N_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class Diversifier:
+    """The pairs of a run and how it learns from them."""
+
+    task: PairTask
+    corpus: Corpus
+    tokenizer: Tokenizer
+    shards: Shards
+    plan: Plan
+    folder: Path
+    device: torch.device
+    tell: Tell
+
+    def run(self) -> tuple[Shards, float]:
+        """All pairs with what the first models make of them, and the seconds that it took.
+
+        What is done already is not done again, so a run that was stopped ends with the same pairs.
+        """
+        more, done = self.folder / "more-tokens", self.folder / "more-tokens.json"
+        if not done.exists():
+            shutil.rmtree(more, ignore_errors=True)  # of a run that was killed in between
+            seconds = self._write(more)
+            write_bytes(done, json.dumps({"seconds": seconds}).encode())
+        shards = Shards(more)
+        n_steps = self.plan.training.n_steps
+        self.tell("last_model", {"n_pairs": len(shards), "n_steps": n_steps, "n_after": 0})
+        return shards, float(json.loads(done.read_text(encoding="utf-8"))["seconds"])
+
+    def _write(self, folder: Path) -> float:
+        """Train, translate, and write all pairs as tokens."""
+        forward, seconds = self._first_model(1, self.shards)
+        back, took = self._first_model(2, Swapped(self.shards))
+        start = time.perf_counter()
+        with ShardWriter(folder, self.tokenizer.n_tokens) as writer:
+            for number in range(len(self.shards)):
+                source, target = self.shards[number]
+                writer.add(source.tolist(), target.tolist())
+            for some in self._translated(forward, back):
+                sides = zip(*some, strict=True)
+                for pair in zip(
+                    *(self.tokenizer.encode_batch(side) for side in sides), strict=True
+                ):
+                    writer.add(*pair)
+        return seconds + took + time.perf_counter() - start
+
+    def _first_model(self, number: int, shards: Shards | Swapped) -> tuple[Translator, float]:
+        """Train one as the plan says, but for fewer steps and with another seed."""
+        plan, n_steps = self.plan, self.plan.n_first_steps
+        config = replace(
+            plan.training,
+            n_steps=n_steps,
+            warm_up=min(plan.training.warm_up, max(1, n_steps // 10)),
+            validate_every=max(1, n_steps // N_VALIDATIONS),
+            average=min(plan.training.average, max(0.0, 1 - 10 / n_steps)),
+            seed=plan.training.seed + number,
+        )
+        card, pairs = self.task.about(self.corpus, shards), self.corpus.validation
+        if isinstance(shards, Swapped):
+            pairs = tuple(Pair(line, target, source) for line, source, target in pairs)
+        languages, n_after = " → ".join(card["languages"]), plan.training.n_steps
+        facts = {"number": number, "languages": languages, "n_steps": n_steps}
+        self.tell("first_model", {**facts, "n_after": n_after + (2 - number) * n_steps})
+        torch.manual_seed(config.seed)
+        with torch.device(self.device):
+            model = Transformer(plan.model)
+        trainer = Trainer(
+            model,
+            Batches(shards, plan.n_batch_tokens, config.seed),
+            pair_loss(model, plan.smoothing),
+            lambda: validate_pairs(self.task, Translator(model, self.tokenizer, card), pairs, plan),
+            config,
+            self.folder / f"first-{number}",
+            lambda kind, facts: None if kind == "end" else self.tell(kind, facts),
+        )
+        outcome = trainer.run()
+        put_weights(model, read_checkpoint(trainer.checkpoints.best)[0], trainer.checkpoints.best)
+        return Translator(_fast(model.eval()), self.tokenizer, card), outcome.seconds
+
+    def _translated(self, forward: Translator, back: Translator) -> Iterator[list[tuple[str, str]]]:
+        """Pairs with one side in the words of a model, where it has other words; some at a time."""
+        pairs = list(self.corpus)
+        for begin in range(0, len(pairs), N_AT_ONCE):
+            self.tell("translating", {"n_done": begin, "n_pairs": len(pairs)})
+            some, found = pairs[begin : begin + N_AT_ONCE], []
+            targets = forward([pair.source for pair in some])
+            sources = back([pair.target for pair in some])
+            for pair, target, source in zip(some, targets, sources, strict=True):
+                found += [(pair.source, target.text), (source.text, pair.target)]
+            known = {(pair.source, pair.target) for pair in some}
+            yield [pair for pair in found if all(pair) and pair not in known]
+
+
+def _fast(model: Transformer) -> Transformer | Engine:
+    """The engine in float32, which says the same in every run; elsewhere the model itself."""
+    if next(model.parameters()).device.type != "cpu":
+        return model
+    return Engine(lambda: model, *choose(model, "float32"))

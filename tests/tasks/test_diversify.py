@@ -1,0 +1,149 @@
+"""First models translate the pairs, and the last one learns from all of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from clearhead.data import PairFile, open_pairs
+from clearhead.data.phrasebook import phrasebook
+from clearhead.data.shards import Shards, Swapped
+from clearhead.errors import ConfigError
+from clearhead.tasks.plan import Facts, make_plan
+from clearhead.tasks.summarise.plan import make_summary_plan
+from clearhead.tasks.train import train
+from clearhead.tasks.translate import Translator
+from clearhead.training import Interrupted
+
+pytestmark = pytest.mark.usefixtures("unchecked")
+
+FEW_STEPS: dict[str, Any] = {
+    "n_batch_tokens": 512,
+    "n_first_steps": 4,
+    "training.n_steps": 6,
+    "training.validate_every": 3,
+    "training.precision": "float32",
+    "model.n_encoder_layers": 1,
+    "model.n_decoder_layers": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> PairFile:
+    path = tmp_path_factory.mktemp("data") / "pairs.tsv"
+    rows = [("en", "hi"), *phrasebook()[:400]]
+    path.write_text("".join(f"{english}\t{hindi}\n" for english, hindi in rows))
+    return open_pairs([path])
+
+
+@pytest.fixture(scope="module")
+def told() -> list[tuple[str, dict[str, Any]]]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def folder(
+    pairs: PairFile,
+    told: list[tuple[str, dict[str, Any]]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    to = tmp_path_factory.mktemp("models") / "en-hi"
+    train(pairs, to, settings=FEW_STEPS, tell=lambda kind, facts: told.append((kind, facts)))
+    return to
+
+
+def test_what_is_told(folder: Path, told: list[tuple[str, dict[str, Any]]]) -> None:
+    kinds = [kind for kind, _ in told if kind not in ("step", "validation")]
+    assert kinds == [
+        "report", "tokenizer", "probe", "plan", "first_model", "first_model", "translating",
+        "last_model", "end", "scores",
+    ]  # fmt: skip
+    begun = [facts for kind, facts in told if kind.endswith("_model")]
+    assert [each.get("languages") for each in begun] == ["en → hi", "hi → en", None]
+    assert [(each["n_steps"], each["n_after"]) for each in begun] == [(4, 10), (4, 6), (6, 0)]
+    assert sum(kind == "step" for kind, _ in told) == 4 + 4 + 6
+
+
+def test_each_new_pair_has_one_side_that_was_given(folder: Path) -> None:
+    given, more = Shards(folder / "training/tokens"), Shards(folder / "training/more-tokens")
+    n_given = len(given)
+    known = [tuple(side.tolist() for side in given[k]) for k in range(n_given)]
+    found = [tuple(side.tolist() for side in more[k]) for k in range(len(more))]
+    assert found[:n_given] == known
+    assert n_given < len(found) <= 3 * n_given
+    sources, targets = ([pair[side] for pair in known] for side in (0, 1))
+    for source, target in found[n_given:]:
+        assert (source in sources) != (target in targets)
+
+
+def test_the_card_counts_the_time_of_all_models(folder: Path) -> None:
+    card = json.loads((folder / "card.json").read_text())
+    before = json.loads((folder / "training/more-tokens.json").read_text())["seconds"]
+    assert card["training"]["seconds"] > before > 0
+    assert card["plan"]["n_first_steps"] == 4
+    assert card["languages"] == ["en", "hi"]
+    lengths = card["data"]["lengths"]
+    assert lengths["longest"] >= max(Shards(folder / "training/tokens").lengths[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"), [("step", 2), ("step", 6), ("translating", 1), ("step", 11)]
+)
+def test_a_run_that_is_stopped_anywhere_ends_with_the_same_model(
+    pairs: PairFile, folder: Path, tmp_path: Path, kind: str, number: int
+) -> None:
+    n_seen = 0
+
+    def stop(told: str, facts: dict[str, Any]) -> None:
+        nonlocal n_seen
+        n_seen += told == kind
+        if n_seen == number:
+            raise Interrupted("enough for today")
+
+    with pytest.raises(Interrupted):
+        train(pairs, tmp_path, settings=FEW_STEPS, tell=stop)
+    train(pairs, tmp_path, settings=FEW_STEPS)
+    one, other = (Translator.load(place).model.state_dict() for place in (folder, tmp_path))
+    for name, value in one.items():
+        assert torch.equal(value, other[name]), name
+
+
+def test_pairs_the_other_way_round(folder: Path) -> None:
+    shards = Shards(folder / "training/tokens")
+    swapped = Swapped(shards)
+    assert len(swapped) == len(shards)
+    assert np.array_equal(swapped.lengths[:, 0], shards.lengths[:, 1])
+    for one, other in zip(swapped[3], reversed(shards[3]), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_few_pairs_have_first_models_and_many_have_none() -> None:
+    few = Facts(29_000, 3_900_000, n_tokens=8000, n_batches=110)
+    plan, reasons = make_plan(few)
+    n_first, n_last = plan.n_first_steps, plan.training.n_steps
+    assert n_first == pytest.approx((2 * n_first + n_last) / 5, abs=1)
+    assert any("translate them, one each way" in reason for reason in reasons)
+    assert make_plan(few, settings={"training.n_steps": 300})[0].n_first_steps == 0
+    assert make_plan(few, settings={"n_copies": 2, "subword_dropout": 0.1})[0].n_first_steps == 0
+    many = Facts(100_000, 12_000_000, n_tokens=16_000, n_batches=400)
+    assert make_plan(many)[0].n_first_steps == 0
+
+
+def test_what_cannot_be_is_refused() -> None:
+    few = Facts(29_000, 3_900_000)
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"n_first_steps": -1}, "n_first_steps=-1 must be at least 0"),
+        ({"n_first_steps": "some"}, "n_first_steps"),
+        (
+            {"n_first_steps": 9, "n_copies": 2, "subword_dropout": 0.1},
+            "n_first_steps=9 and n_copies=2 do not go together",
+        ),
+    ]
+    for settings, words in refused:
+        with pytest.raises(ConfigError, match=words):
+            make_plan(few, settings=settings)
+    with pytest.raises(ConfigError, match="n_first_steps=9 is for translations"):
+        make_summary_plan(few, settings={"n_first_steps": 9})
