@@ -104,6 +104,9 @@ class Live:
             f"{facts.get('unit', 'pairs')}"
         )
 
+    def _on_counting(self, facts: dict[str, Any]) -> None:
+        self._set_note(f"counting the words of {facts['n_texts']:,} texts, to teach with")
+
     def _on_probe(self, facts: dict[str, Any]) -> None:
         self._set_note(f"trying some steps to learn the speed of this machine ({facts['name']})")
 

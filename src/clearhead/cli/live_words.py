@@ -66,6 +66,7 @@ LABELS = {
     "is_lower_cased": ("small letters only", "{}"),
     "is_spelled": ("words share parts", "{}"),
     "word_dropout": ("hidden tokens", "{}"),
+    "taught": ("taught by counting", "{} of the target"),
     "is_body_trained": ("given model learns", "{}"),
     "is_embedding_trained": ("its token vectors, too", "{}"),
     "training.n_steps": ("length", "{} steps at most"),
@@ -112,6 +113,7 @@ GROUPS = {
     "training": (
         "n_first_steps",
         "smoothing",
+        "taught",
         "is_body_trained",
         "is_embedding_trained",
         *(key for key in LABELS if key.startswith("training.")),

@@ -16,7 +16,7 @@ from clearhead.tasks.job import Tell
 from clearhead.text import AnyTokenizer
 from clearhead.text.framing import Framing
 
-__all__ = ["LabelCorpus", "Reader", "even_text", "hold_out", "survey_labels"]
+__all__ = ["LabelCorpus", "Reader", "even_text", "hold_out", "survey_labels", "whole_texts"]
 
 MIN_TO_HOLD_OUT = 3
 """A label with fewer texts is only trained on."""
@@ -68,17 +68,23 @@ def survey_labels(
     return corpus
 
 
+def whole_texts(texts: Sequence[str]) -> list[str]:
+    """The text that each goes with, in small letters: the one that it is part of, or itself."""
+    even = [normalise(text).casefold() for text in texts]
+    keys = sorted(set(even))
+    whole = {key: keys[number] for key, number in zip(keys, families(keys), strict=True)}
+    return [whole[each] for each in even]
+
+
 def hold_out(examples: Sequence[Example], wanted: Sequence[str]) -> dict[str, list[Example]]:
     """About the same share of each label for each side, chosen by the texts; the rest trains.
 
     Texts that differ only in capitals and spaces stay together, whatever their labels are, and so
     do a text and its parts.
     """
-    keys = sorted({normalise(each.text).casefold() for each in examples})
-    whole = {key: keys[number] for key, number in zip(keys, families(keys), strict=True)}
     groups: dict[str, list[Example]] = {}
-    for each in examples:
-        groups.setdefault(whole[normalise(each.text).casefold()], []).append(each)
+    for each, whole in zip(examples, whole_texts([e.text for e in examples]), strict=True):
+        groups.setdefault(whole, []).append(each)
     by_label: dict[str, list[tuple[bytes, list[Example]]]] = {}
     for key, group in groups.items():
         digest = blake2b(key.encode("utf-8", "replace"), digest_size=8).digest()

@@ -11,16 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from clearhead.data.labelled import Example, sort_labels
+from clearhead.tasks.classify.counting import STRENGTHS, Counting
 from clearhead.tasks.markup import isolate, table
 from clearhead.tasks.scores import Score
 
 __all__ = ["Confusion", "baselines", "confuse", "most_frequent", "score_labels"]
 
-N_COUNTED = 100_000
-"""The counting baseline learns from at most so many texts."""
-WORDS = r"[^\s!-/:-@\[-`{-~]+|[!-/:-@\[-`{-~]"
-"""Words are what stands between spaces and signs, vowel signs included; each sign is one, too."""
-STRENGTHS = (1.0, 10.0, 100.0)
 N_SHOWN = 20
 """A table of more labels shows those that are confused most."""
 
@@ -128,22 +124,10 @@ def baselines(
     How freely the regression may fit is chosen on the validation texts, as the model's own weights
     are.
     """
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-
     truth = [each.label for each in test]
     scores = most_frequent(dict(Counter(each.label for each in train)), truth)
-    some = train[:: max(1, -(-len(train) // N_COUNTED))]
-    counter = TfidfVectorizer(ngram_range=(1, 2), token_pattern=WORDS)
-    x = counter.fit_transform([each.text for each in some])
-    labels = [each.label for each in some]
-    tried = [LogisticRegression(C=c, max_iter=1000).fit(x, labels) for c in STRENGTHS]
-
-    def right(model: Any) -> float:
-        texts = counter.transform([each.text for each in validation])
-        return float(model.score(texts, [each.label for each in validation]))
-
-    best = max(tried, key=right)
-    said = best.predict(counter.transform([each.text for each in test]))
-    how = f"TF-IDF of one and two words, logistic regression with C={best.C:g} (scikit-learn)"
-    return [*scores, *score_labels(confuse(truth, list(said)), " of counting words", how)]
+    counting = Counting(train, STRENGTHS, validation)
+    how = "TF-IDF of one and two words, logistic regression"
+    how += f" with C={counting.strength:g} (scikit-learn)"
+    found = confuse(truth, counting.say(test))
+    return [*scores, *score_labels(found, " of counting words", how)]

@@ -33,6 +33,7 @@ FINE_RATE, MOST_FINE_RATE = 0.06, 5e-4
 LONGEST = 512
 FEWEST_STEPS = 300
 MANY_TEXTS = 30_000
+TAUGHT = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,8 @@ class ClassifyPlan(Config):
     smoothing: float = 0.1
     word_dropout: float = 0.0
     """The share of tokens that are hidden at random, so that no label hangs on a single word."""
+    taught: float = 0.0
+    """The share of what is to be said of a text that counting words says; the rest is its label."""
     is_body_trained: bool = True
     """Whether the blocks of a given model are trained, or only the scores of the labels."""
     is_embedding_trained: bool = True
@@ -66,7 +69,7 @@ class ClassifyPlan(Config):
         for name in ("n_vocabulary", "n_batch_tokens"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
-        for name in ("smoothing", "word_dropout"):
+        for name in ("smoothing", "word_dropout", "taught"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 0 and below 1")
         if self.is_spelled and self.tokenizer != "word":
@@ -156,6 +159,7 @@ def _from_random(
         context=context,
         n_batch_tokens=1024,
         word_dropout=hidden,
+        taught=TAUGHT,
         model=BertConfig(
             n_tokens=facts.n_tokens or MOST_WORDS,
             n_positions=context,
@@ -173,6 +177,7 @@ def _from_random(
         "model": f"{facts.n_texts:,} texts can fill a model of size {usual}",
         "tokenizer": "whole words are tokens: a label hangs on words more than on their pieces",
         "model.dropout": f"dropout {dropout} fits so many texts",
+        "taught": "counting words tells how much each word and each pair speaks for a label",
         "context": f"nearly all texts have at most {context} tokens",
     }
     return plan, n_epochs, reasons

@@ -17,6 +17,7 @@ from clearhead.layers import SpelledEmbedding
 from clearhead.models import Bert, Model
 from clearhead.tasks.classify.classifier import Classifier, label_logits
 from clearhead.tasks.classify.corpus import LabelCorpus, Reader, even_text, survey_labels
+from clearhead.tasks.classify.counting import beliefs_of_others
 from clearhead.tasks.classify.evaluate import baselines, confuse, score_labels
 from clearhead.tasks.classify.plan import ClassifyPlan, LabelFacts, make_plan
 from clearhead.tasks.encoder import (
@@ -33,6 +34,7 @@ from clearhead.tasks.report import write_report
 from clearhead.text import AnyTokenizer, Tokenizer, load_tokenizer
 from clearhead.text.framing import Framing
 from clearhead.text.spelling import shared_parts
+from clearhead.training.checkpoint import read_checkpoint, write_checkpoint
 from clearhead.training.device import Device
 
 __all__ = ["train_classifier"]
@@ -118,6 +120,7 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
         self.tokenizer: AnyTokenizer
         self.rows: Sequence[Row]
         self.validated: Sequence[Row]
+        self.beliefs: Tensor
         lengths = sorted(len(each.text) for each in corpus.train)
         self.facts = LabelFacts(
             n_texts=len(lengths),
@@ -165,6 +168,16 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
         known = [each for each in some if each.label in labels]
         self.validated = reader.rows(known, labels)
         self.samples = _spread(known, N_SAMPLES)
+        if plan.taught:
+            self.beliefs = self._ask_counting(folder / "counting.safetensors", tell)
+
+    def _ask_counting(self, path: Path, tell: Tell) -> Tensor:
+        """What counting words believes; asked once, so that a run that goes on hears the same."""
+        if not path.exists():
+            tell("counting", {"n_texts": len(self.corpus.train)})
+            beliefs = torch.from_numpy(beliefs_of_others(self.corpus.train, self.corpus.labels))
+            write_checkpoint(path, {"beliefs": beliefs}, {})
+        return read_checkpoint(path)[0]["beliefs"]
 
     def batches(self, plan: ClassifyPlan) -> BatchesOf[RowBatch]:
         """Texts of about the same length together."""
@@ -213,11 +226,20 @@ class _Classifying(Job[ClassifyPlan, RowBatch]):
                 tokens = tokens.where(torch.isin(tokens, kept) | ~is_drawn, unknown)
             # A body that is not trained stays as it is used: without dropout.
             logits = bert.train(plan.is_body_trained)(tokens).float()
-            total = F.cross_entropy(logits, labels, reduction="sum", label_smoothing=plan.smoothing)
+            total = F.cross_entropy(logits, self._target(batch, plan), reduction="sum")
             plain = F.cross_entropy(logits.detach(), labels, reduction="sum")
             return total, plain, len(labels)
 
         return loss
+
+    def _target(self, batch: RowBatch, plan: ClassifyPlan) -> Tensor:
+        """How probable each label of a text should be: smoothed, and as counting words believes."""
+        n_labels = plan.model.n_labels
+        label = F.one_hot(batch.labels[:, 0], n_labels).float()
+        target = label.mul_(1 - plan.smoothing).add_(plan.smoothing / n_labels)
+        return (
+            target.lerp(self.beliefs[batch.rows].to(target), plan.taught) if plan.taught else target
+        )
 
     def validate(self, model: Model, plan: ClassifyPlan) -> dict[str, Any]:
         """The share of validation texts whose label is right, and some of them to look at."""
