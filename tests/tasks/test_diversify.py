@@ -9,14 +9,17 @@ import pytest
 import torch
 
 from clearhead.data import PairFile, open_pairs
+from clearhead.data.batches import Batches
 from clearhead.data.phrasebook import phrasebook
 from clearhead.data.shards import Shards, Swapped
 from clearhead.errors import ConfigError
+from clearhead.tasks.diversify import given_last, nearest_answer
 from clearhead.tasks.plan import Facts, make_plan
 from clearhead.tasks.summarise.plan import make_summary_plan
 from clearhead.tasks.train import train
 from clearhead.tasks.translate import Translator
-from clearhead.training import Interrupted
+from clearhead.tasks.translation import Translation
+from clearhead.training import Interrupted, TrainingConfig
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -118,6 +121,30 @@ def test_pairs_the_other_way_round(folder: Path) -> None:
     assert np.array_equal(swapped.lengths[:, 0], shards.lengths[:, 1])
     for one, other in zip(swapped[3], reversed(shards[3]), strict=True):
         assert np.array_equal(one, other)
+
+
+def test_the_nearest_of_several_answers() -> None:
+    def answer(text: str, *others: str) -> Translation:
+        return Translation(text, 0.0, [], True, others=[answer(other) for other in others])
+
+    several = answer("a dog", "a dog runs over grass", "a brown dog runs on the grass", "grass")
+    assert nearest_answer(several, "a dog runs on the grass") == "a brown dog runs on the grass"
+    assert nearest_answer(several, "nothing in common") == "a dog"
+    assert nearest_answer(answer("", "x"), "") == ""
+
+
+def test_the_last_steps_have_only_the_given_pairs(folder: Path) -> None:
+    given = Batches(Shards(folder / "training/tokens"), 512)
+    more = Shards(folder / "training/more-tokens")
+    n_all, n_given = Batches(more, 512).n_batches(0), given.n_batches(0)
+    batches = given_last(more, given, TrainingConfig(n_steps=8 * n_all))
+    assert [batches.n_batches(epoch) == n_given for epoch in range(8)] == [False] * 6 + [True] * 2
+    seen = [batch.rows.tolist() for batch in batches.epoch(7)]
+    assert seen == [batch.rows.tolist() for batch in given.epoch(1)]
+    assert [batch.rows.tolist() for batch in batches.epoch(7, start=2)] == seen[2:]
+    assert batches.padding_share(6) == given.padding_share(0)
+    twice = TrainingConfig(n_steps=4 * n_all, n_accumulated=2)
+    assert given_last(more, given, twice).n_epochs == 6
 
 
 def test_few_pairs_have_first_models_and_many_have_none() -> None:

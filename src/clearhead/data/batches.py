@@ -23,7 +23,7 @@ from clearhead.data.shards import Shards, Swapped, Tokens
 from clearhead.errors import ConfigError, InputError
 from clearhead.text.normal import BOS, EOS, PAD
 
-__all__ = ["Batch", "Batches", "evaluation_batches", "in_order", "make_batch"]
+__all__ = ["Batch", "Batches", "InTurn", "evaluation_batches", "in_order", "make_batch"]
 
 Pair = tuple[Sequence[int] | Tokens, Sequence[int] | Tokens]
 Result = TypeVar("Result")
@@ -176,6 +176,37 @@ class Batches:
         ends = np.append(begins[1:], len(order))
         shuffled = random.permutation(len(begins))
         return _Plan(order, begins[shuffled], ends[shuffled])
+
+
+class InTurn:
+    """Some epochs of one corpus, and then epochs of another."""
+
+    def __init__(self, first: Batches, n_epochs: int, then: Batches) -> None:
+        self.first, self.n_epochs, self.then = first, n_epochs, then
+
+    def n_batches(self, epoch: int) -> int:
+        """How many batches an epoch has."""
+        batches, number = self._in(epoch)
+        return batches.n_batches(number)
+
+    def epoch(self, number: int, start: int = 0) -> Iterator[Batch]:
+        """Yield the batches of an epoch, from number `start` on."""
+        batches, number = self._in(number)
+        return batches.epoch(number, start)
+
+    def some(self, n_batches: int) -> list[Batch]:
+        """A few batches of the first epoch."""
+        return self._in(0)[0].some(n_batches)
+
+    def padding_share(self, epoch: int = 0) -> float:
+        """Which part of an epoch's places is padding."""
+        batches, number = self._in(epoch)
+        return batches.padding_share(number)
+
+    def _in(self, epoch: int) -> tuple[Batches, int]:
+        """Whose epoch that is, and which one."""
+        is_first = epoch < self.n_epochs
+        return (self.first, epoch) if is_first else (self.then, epoch - self.n_epochs)
 
 
 def evaluation_batches(pairs: Sequence[Pair], n_tokens: int) -> Iterator[Batch]:

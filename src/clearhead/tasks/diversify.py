@@ -7,20 +7,26 @@ them first, one from source to target and one back, and the last model learns fr
 
 which are other words for the same thing (data diversification: Nguyen et al. 2020, algorithm 1).
 
-Departs: one model for each way and one round; pairs that come out as they were are not added.
+Departs: one model for each way and one round. Of five answers, the one is taken that is nearest to
+the sentence that was given (Kim & Rush 2016, §3.3): the most probable one is shorter than people
+write. Pairs that come out as they were are not added. In its last steps the model learns from the
+given pairs only, for nobody else writes as people do.
 """
 
 import json
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from clearhead.data import Pair
-from clearhead.data.batches import Batches
+from clearhead.data.batches import Batches, InTurn
 from clearhead.data.shards import Shards, ShardWriter, Swapped
 from clearhead.engine.choice import choose
 from clearhead.engine.engine import Engine
@@ -30,14 +36,18 @@ from clearhead.tasks.folder import put_weights
 from clearhead.tasks.pair_task import PairTask, pair_loss, validate_pairs
 from clearhead.tasks.plan import Plan
 from clearhead.tasks.translate import Translator
+from clearhead.tasks.translation import Translation
 from clearhead.text import Tokenizer
-from clearhead.training import Trainer
+from clearhead.training import Trainer, TrainingConfig
 from clearhead.training.checkpoint import read_checkpoint, write_bytes
 
-__all__ = ["Diversifier"]
+__all__ = ["Diversifier", "given_last", "nearest_answer"]
 
 N_VALIDATIONS = 4
 N_AT_ONCE = 4096
+N_ANSWERS = 5
+LAST_SHARE = 0.25
+"""The share of the last model's steps in which it learns from the given pairs only."""
 
 
 @dataclass(frozen=True)
@@ -124,12 +134,40 @@ class Diversifier:
         for begin in range(0, len(pairs), N_AT_ONCE):
             self.tell("translating", {"n_done": begin, "n_pairs": len(pairs)})
             some, found = pairs[begin : begin + N_AT_ONCE], []
-            targets = forward([pair.source for pair in some])
-            sources = back([pair.target for pair in some])
+            targets = forward([pair.source for pair in some], n_best=N_ANSWERS)
+            sources = back([pair.target for pair in some], n_best=N_ANSWERS)
             for pair, target, source in zip(some, targets, sources, strict=True):
-                found += [(pair.source, target.text), (source.text, pair.target)]
+                found += [
+                    (pair.source, nearest_answer(target, pair.target)),
+                    (nearest_answer(source, pair.source), pair.target),
+                ]
             known = {(pair.source, pair.target) for pair in some}
             yield [pair for pair in found if all(pair) and pair not in known]
+
+
+def nearest_answer(answer: Translation, given: str) -> str:
+    """Of an answer and the others, the text that has most in common with the one that was given."""
+    wanted = _words(given)
+    texts = [answer.text, *(other.text for other in answer.others)]
+    return max(texts, key=lambda text: _overlap(_words(text), wanted))
+
+
+def _words(text: str) -> Counter[str | tuple[str, str]]:
+    """Words and pairs of words, counted."""
+    words = text.split()
+    return Counter([*words, *pairwise(words)])
+
+
+def _overlap(one: Counter[Any], other: Counter[Any]) -> float:
+    """The share that they have in common, from 0 to 1 (F1)."""
+    return 2 * (one & other).total() / max(1, one.total() + other.total())
+
+
+def given_last(more: Shards, given: Batches, training: TrainingConfig) -> InTurn:
+    """All pairs first, and only the given ones in the last steps; whole epochs of each."""
+    first = Batches(more, given.n_tokens, given.seed)
+    n_taken = (1 - LAST_SHARE) * training.n_steps * training.n_accumulated
+    return InTurn(first, round(n_taken / first.n_batches(0)), given)
 
 
 def _fast(model: Transformer) -> Transformer | Engine:

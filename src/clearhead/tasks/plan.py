@@ -226,7 +226,7 @@ def plan_for(
     if 0 < decay < _MOST_DECAY:
         epochs = f"{recipe.n_epochs_to_fade} epochs what is not learned again"
         reasons["training.weight_decay"] = f"weight decay lets fade in some {epochs}"
-    n_epochs = min(100.0, max(5.0, 1_800_000 / facts.n_pairs))
+    n_epochs = _n_epochs(facts.n_pairs, first_share > 0)
     n_steps = round((facts.n_batches or 1) * n_epochs)
     n_steps, told = fit_steps(n_steps, seconds, USUAL_SECONDS, speed, settings)
     n_first, n_steps = _divide(n_steps, first_share, settings)
@@ -256,6 +256,16 @@ def plan_for(
     )
     kept = (text for key, text in reasons.items() if not any(s.startswith(key) for s in settings))
     return plan.override(settings), tuple(kept)
+
+
+def _n_epochs(n_pairs: int, has_first_models: bool) -> float:
+    """How often pairs are seen, by all models together: three see more, and other words besides.
+
+    >>> [round(_n_epochs(n, False)) for n in (500, 29_000, 10**6)], _n_epochs(30_000, True)
+    ([100, 62, 5], 180.0)
+    """
+    n_epochs = min(100.0, max(5.0, 1_800_000 / n_pairs))
+    return min(180.0, 3 * n_epochs) if has_first_models else n_epochs
 
 
 def _divide(n_steps: int, share: float, settings: Mapping[str, Any]) -> tuple[int, int]:

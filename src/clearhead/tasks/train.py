@@ -15,7 +15,7 @@ from clearhead.data.shards import Shards
 from clearhead.models import Model, Transformer
 from clearhead.tasks.alignment import choose_aligner
 from clearhead.tasks.corpus import Corpus, survey, write_tokens
-from clearhead.tasks.diversify import Diversifier
+from clearhead.tasks.diversify import Diversifier, given_last
 from clearhead.tasks.evaluate import evaluate
 from clearhead.tasks.folder import ModelFolder, save_folder
 from clearhead.tasks.job import (
@@ -103,6 +103,7 @@ class _Pairs(Job[Plan, Batch]):
         self.task, self.corpus, self.n_examples = task, corpus, corpus.n_pairs
         self.tokenizer: Tokenizer
         self.shards: Shards
+        self.more: Shards | None = None
         self.facts = Facts(corpus.n_pairs, corpus.n_characters)
 
     @property
@@ -143,7 +144,7 @@ class _Pairs(Job[Plan, Batch]):
             return 0.0
         corpus, tokenizer, shards = self.corpus, self.tokenizer, self.shards
         more = Diversifier(self.task, corpus, tokenizer, shards, plan, folder, device, tell)
-        self.shards, seconds = more.run()
+        self.more, seconds = more.run()
         return seconds
 
     def before(self, plan: Plan) -> Before:
@@ -154,7 +155,7 @@ class _Pairs(Job[Plan, Batch]):
         """Pairs of like length together."""
         found = Batches(self.shards, plan.n_batch_tokens, plan.training.seed)
         self.facts = replace(self.facts, n_batches=self.n_batches(found, plan))
-        return found
+        return found if self.more is None else given_last(self.more, found, plan.training)
 
     def n_batches(self, batches: BatchesOf[Batch], plan: Plan) -> int:
         """Each pair may be there several times."""
