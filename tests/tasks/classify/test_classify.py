@@ -76,7 +76,7 @@ def test_a_toy_is_learned(trained: tuple[Classifier, Path, list[str]]) -> None:
     assert answer.probability == max(answer.probabilities.values())
     assert math.isclose(sum(answer.probabilities.values()), 1, abs_tol=1e-5)
     assert list(dict.fromkeys(told)) == [
-        "report", "tokenizer", "counting", "probe", "plan", "step", "validation", "end", "scores",
+        "report", "tokenizer", "probe", "plan", "step", "validation", "end", "scores",
     ]  # fmt: skip
 
 

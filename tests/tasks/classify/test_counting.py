@@ -68,9 +68,11 @@ def test_the_target_is_label_smoothing_and_belief(taught: float) -> None:
     assert torch.allclose(job._target(batch, plan), wanted)
 
 
-def test_a_given_model_is_not_taught() -> None:
-    plan, reasons = make_plan(LabelFacts(1000, 2, 100_000, 100))
+def test_many_texts_are_taught_by_counting_but_no_given_model() -> None:
+    plan, reasons = make_plan(LabelFacts(50_000, 2, 3_000_000, 100))
     assert plan.taught == 0.5
     assert any("counting words" in reason for reason in reasons)
-    given, _ = make_plan(LabelFacts(1000, 2, 100_000, 100, given=plan.model))
-    assert given.taught == 0
+    given, _ = make_plan(LabelFacts(50_000, 2, 3_000_000, 100, given=plan.model))
+    few, reasons = make_plan(LabelFacts(5000, 2, 300_000, 100))
+    assert given.taught == few.taught == 0
+    assert not any("counting words" in reason for reason in reasons)

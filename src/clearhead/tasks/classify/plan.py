@@ -150,6 +150,7 @@ def _from_random(
     context = _context(facts)
     # Where much is read, and several times, single words and single numbers are learned by heart.
     dropout, hidden = (0.5, 0.2) if is_much else (0.3, 0.0)
+    taught = TAUGHT if is_much else 0.0  # from few texts, counting learns too little to teach
     n_epochs = max(2, min(8, 200_000 // facts.n_texts))
     plan = ClassifyPlan(
         tokenizer="word",
@@ -159,7 +160,7 @@ def _from_random(
         context=context,
         n_batch_tokens=1024,
         word_dropout=hidden,
-        taught=TAUGHT,
+        taught=taught,
         model=BertConfig(
             n_tokens=facts.n_tokens or MOST_WORDS,
             n_positions=context,
@@ -177,9 +178,10 @@ def _from_random(
         "model": f"{facts.n_texts:,} texts can fill a model of size {usual}",
         "tokenizer": "whole words are tokens: a label hangs on words more than on their pieces",
         "model.dropout": f"dropout {dropout} fits so many texts",
-        "taught": "counting words tells how much each word and each pair speaks for a label",
         "context": f"nearly all texts have at most {context} tokens",
     }
+    if taught:
+        reasons["taught"] = "counting words tells how much each word and each pair says of a label"
     return plan, n_epochs, reasons
 
 
