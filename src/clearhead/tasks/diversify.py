@@ -38,7 +38,7 @@ from clearhead.tasks.plan import Plan
 from clearhead.tasks.translate import Translator
 from clearhead.tasks.translation import Translation
 from clearhead.text import Tokenizer
-from clearhead.training import Trainer, TrainingConfig
+from clearhead.training import Interrupted, Trainer, TrainingConfig
 from clearhead.training.checkpoint import read_checkpoint, write_bytes
 
 __all__ = ["Diversifier", "given_last", "nearest_answer"]
@@ -71,7 +71,13 @@ class Diversifier:
         more, done = self.folder / "more-tokens", self.folder / "more-tokens.json"
         if not done.exists():
             shutil.rmtree(more, ignore_errors=True)  # of a run that was killed in between
-            seconds = self._write(more)
+            try:
+                seconds = self._write(more)
+            except KeyboardInterrupt:  # in a model it is the trainer that hears of it
+                raise Interrupted(
+                    "stopped while the first models translate; they are saved, and the same "
+                    "command goes on from there"
+                ) from None
             write_bytes(done, json.dumps({"seconds": seconds}).encode())
         shards = Shards(more)
         n_steps = self.plan.training.n_steps
