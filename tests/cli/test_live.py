@@ -56,7 +56,7 @@ def test_a_whole_run(width: int, is_terminal: bool) -> None:
         "900 distinct pairs remain of 1,000",
         "2,612,224",
         "about 23 min",
-        "about 1.2 GB",
+        "at most 1.2 GB",
         "training.lr",
         "0.0015",
         "9,500 pairs fill [tiny]",

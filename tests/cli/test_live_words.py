@@ -65,6 +65,13 @@ def _value_of(data: dict[str, Any], key: str) -> Any:
     return data
 
 
+def test_first_models_are_told_by_their_steps_or_as_none() -> None:
+    rows = [line.plain for line in plan_lines(make_plan().override({"n_first_steps": 0}), FORECAST)]
+    assert ["none" in row for row in rows if "n_first_steps" in row] == [True]
+    rows = [line.plain for line in plan_lines(make_plan().override({"n_first_steps": 9}), FORECAST)]
+    assert ["9 steps each" in row for row in rows if "n_first_steps" in row] == [True]
+
+
 def test_memory_that_is_not_known_is_not_told() -> None:
     text = "\n".join(line.plain for line in plan_lines(make_plan(), replace(FORECAST, n_bytes=0)))
     assert "memory" not in text

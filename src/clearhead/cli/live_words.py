@@ -161,14 +161,16 @@ def plan_lines(plan: AnyPlan, forecast: Forecast, width: int | None = None) -> l
         known = [key for key in keys if key in settings]
         for key in (*known, *(others if group == "training" else ())):
             label, template = LABELS.get(key, (key.rpartition(".")[2], "{}"))
-            rows.append((label, template.format(_write(settings[key])), key))
+            is_left_out = key == "n_first_steps" and not settings[key]
+            said = "none" if is_left_out else template.format(_write(settings[key]))
+            rows.append((label, said, key))
     rows += [
         ("expected", "", ""),
         ("time", f"about {describe_time(forecast.seconds)}", "(--time)"),
         ("speed", f"{forecast.tokens_per_second:,.0f} {forecast.counted}/s", ""),
     ]
     if forecast.n_bytes:  # not every system tells it
-        rows.append(("memory", f"about {describe_bytes(forecast.n_bytes)}", ""))
+        rows.append(("memory", f"at most {describe_bytes(forecast.n_bytes)}", ""))
     lines = [Text(), Text("The plan", style="bold"), *(_row(*row) for row in rows)]
     if forecast.reasons:
         lines.append(Text("  why", style="bold"))

@@ -1,7 +1,6 @@
 """Some real steps on a model that is thrown away: how fast is this machine?"""
 
 import statistics
-import sys
 import time
 from collections.abc import Callable, Sequence
 from itertools import cycle
@@ -12,9 +11,10 @@ from torch import Tensor
 
 from clearhead.models import Model
 from clearhead.tasks.plan import Speed
+from clearhead.training.memory import most_bytes, peak_bytes
 from clearhead.training.optimizer import Optimizer, OptimizerKind
 
-__all__ = ["peak_bytes", "probe"]
+__all__ = ["probe"]
 
 B = TypeVar("B")
 LossOf = Callable[[B], tuple[Tensor, Tensor, int]]
@@ -46,10 +46,8 @@ def probe(
         reason = f"a step in bfloat16 takes {other / seconds:.2f} of the time of one in float32"
         if other < 0.95 * seconds:
             seconds, precision = other, "bfloat16"
-    average = 4 * model.n_parameters
-    return Speed(
-        seconds * VALIDATION_SHARE, n_tokens / seconds, precision, peak_bytes() + average, reason
-    )
+    n_bytes = most_bytes(peak_bytes() + 4 * model.n_parameters)  # the average of the weights, too
+    return Speed(seconds * VALIDATION_SHARE, n_tokens / seconds, precision, n_bytes, reason)
 
 
 def _seconds_per_step(
@@ -98,13 +96,3 @@ def _bfloat16_gain(device: torch.device) -> float:
             best = min(best, time.perf_counter() - start)
         times.append(best)
     return times[0] / times[1]
-
-
-def peak_bytes() -> int:
-    """The most memory that this process has held so far; 0 where the system does not tell."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

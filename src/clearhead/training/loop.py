@@ -22,6 +22,7 @@ from clearhead.config import Config
 from clearhead.errors import ClearheadError, ConfigError, InputError
 from clearhead.training.checkpoint import Checkpoints, read_checkpoint, write_checkpoint
 from clearhead.training.journal import Journal
+from clearhead.training.memory import GiveBack
 from clearhead.training.optimizer import Optimizer, OptimizerKind
 from clearhead.training.schedule import Schedule, learning_rate
 
@@ -153,6 +154,7 @@ class Trainer(Generic[A]):
         )
         self.averages = {name: p.detach().clone() for name, p in self.parameters.items()}
         self._stop = threading.Event()
+        self._give_back = GiveBack()
 
     def run(self) -> Outcome:
         """Train to the end, from the last checkpoint if there is one."""
@@ -243,6 +245,7 @@ class Trainer(Generic[A]):
             self._move(rate)
             progress.n_bad_in_a_row = 0
         self.optimizer.clear()
+        self._give_back()
         seconds = time.perf_counter() - started
         self._note(
             "step",
