@@ -1,5 +1,7 @@
 """Free memory goes back to the system when a run holds much more than it needs."""
 
+from pathlib import Path
+
 import pytest
 
 from clearhead.training import memory
@@ -33,6 +35,18 @@ def test_what_is_free_between_what_is_used_goes_back() -> None:
         give_back()
     assert give_back.n_needed < held - 50_000_000
     assert all(block is not None for block in blocks[1::2])
+
+
+def test_where_the_system_does_not_tell_nothing_is_given_back(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given: list[int] = []
+    monkeypatch.setattr(memory, "STATUS", tmp_path / "missing")
+    monkeypatch.setattr(memory, "_trim", lambda: given.append)
+    give_back = GiveBack()
+    for _ in range(3 * memory.N_STEPS):
+        give_back()
+    assert not given
 
 
 def test_the_peak_is_at_least_what_is_held() -> None:

@@ -6,12 +6,14 @@ library keeps all these places: a small model came to hold 3.7 GB where its larg
 
 import ctypes
 import functools
+import mmap
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 __all__ = ["GiveBack", "most_bytes", "peak_bytes"]
 
+STATUS = Path("/proc/self/statm")
 SLACK = 2 << 30
 N_STEPS = 4
 """To look costs little; to give back costs some hundredths of a second, and as much again until
@@ -55,16 +57,12 @@ def _trim() -> Callable[[int], int] | None:
 
 
 def _held_bytes() -> int:
-    """The memory that this process holds now."""
-    n_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return n_pages * _page_bytes()
-
-
-@functools.cache
-def _page_bytes() -> int:
-    import resource
-
-    return resource.getpagesize()
+    """The memory that this process holds now; 0 where the system does not tell."""
+    try:
+        n_pages = int(STATUS.read_text(encoding="ascii").split()[1])
+    except OSError:  # a system without /proc
+        return 0
+    return n_pages * mmap.PAGESIZE
 
 
 def peak_bytes() -> int:
