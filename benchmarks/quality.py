@@ -23,6 +23,7 @@ from clearhead.cli.live import Live
 from clearhead.data import shares_for, side_of
 
 BARS = {"en-de": 41.0, "en-fr": 60.0}
+MINUTES = {"en-de": 90}
 
 
 def main() -> None:
@@ -49,7 +50,8 @@ def main() -> None:
         Figure(each["name"], each["value"], "", bars.get(each["name"])) for each in card["scores"]
     ]
     minutes = card["training"]["seconds"] / 60
-    figures.append(Figure("training", minutes, "minutes", 90 if bar else None, is_limit=True))
+    most = MINUTES.get(options.languages)
+    figures.append(Figure("training", minutes, "minutes", most, is_limit=True))
     figures.append(Figure("parameters", card["n_parameters"] / 1e6, "millions"))
     report(f"{options.languages}, defaults only, {options.threads} threads", figures, options.json)
     for each in card["scores"]:
