@@ -148,7 +148,7 @@ def test_first_models_and_the_last(is_terminal: bool) -> None:
     live = Live(to, clock)
     plan = replace(make_plan(200), n_first_steps=100)
     live("plan", {"plan": plan, "forecast": replace(FORECAST, seconds=800.0)})
-    begun = {"number": 1, "languages": "en → hi", "n_steps": 100, "n_after": 300}
+    begun = {"number": 1, "n_models": 2, "languages": "en → hi", "n_steps": 100, "n_after": 300}
     live("first_model", begun)
     live("step", step(1))
     if is_terminal:
@@ -164,7 +164,7 @@ def test_first_models_and_the_last(is_terminal: bool) -> None:
     live("validation", validation(20, 11.5))
     text = file.getvalue()
     for fact in (
-        "two first models",
+        "first models",
         "first model 1 of 2: en → hi",
         "first model 2 of 2: hi → en",
         "the last model learns from 28,000 pairs, old and new",

@@ -65,11 +65,16 @@ def _value_of(data: dict[str, Any], key: str) -> Any:
     return data
 
 
+FIRST = ("n_each_way", "n_first_steps")
+
+
 def test_first_models_are_told_by_their_steps_or_as_none() -> None:
     rows = [line.plain for line in plan_lines(make_plan().override({"n_first_steps": 0}), FORECAST)]
-    assert ["none" in row for row in rows if "n_first_steps" in row] == [True]
-    rows = [line.plain for line in plan_lines(make_plan().override({"n_first_steps": 9}), FORECAST)]
-    assert ["9 steps each" in row for row in rows if "n_first_steps" in row] == [True]
+    assert ["none" in row for row in rows if row.endswith(FIRST)] == [True, True]
+    plan = make_plan().override({"n_first_steps": 9, "n_each_way": 2})
+    split = [line.plain.split() for line in plan_lines(plan, FORECAST)]
+    told = [" ".join(row[:-1]) for row in split if row and row[-1] in FIRST]
+    assert told == ["first models 2 each way", "a first model 9 steps"]
 
 
 def test_memory_that_is_not_known_is_not_told() -> None:

@@ -1,6 +1,7 @@
 """First models translate the pairs, and the last one learns from all of them."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,14 @@ from clearhead.tasks.train import train
 from clearhead.tasks.translate import Translator
 from clearhead.tasks.translation import Translation
 from clearhead.training import Interrupted, TrainingConfig
+from clearhead.training.checkpoint import read_checkpoint
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 FEW_STEPS: dict[str, Any] = {
     "n_batch_tokens": 512,
     "n_first_steps": 4,
+    "n_each_way": 2,
     "training.n_steps": 6,
     "training.validate_every": 3,
     "training.precision": "float32",
@@ -40,6 +43,14 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> PairFile:
     rows = [("en", "hi"), *phrasebook()[:400]]
     path.write_text("".join(f"{english}\t{hindi}\n" for english, hindi in rows))
     return open_pairs([path])
+
+
+@pytest.fixture(params=[1, 2], ids=["in turn", "beside each other"])
+def n_threads(request: pytest.FixtureRequest) -> Iterator[None]:
+    usual = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield
+    torch.set_num_threads(usual)
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +71,19 @@ def folder(
 
 def test_what_is_told(folder: Path, told: list[tuple[str, dict[str, Any]]]) -> None:
     kinds = [kind for kind, _ in told if kind not in ("step", "validation")]
+    kinds = [kind for kind in kinds if kind != "resume"]  # of what was done beside something else
     assert kinds == [
-        "report", "tokenizer", "probe", "plan", "first_model", "first_model", "translating",
+        "report", "tokenizer", "probe", "plan", *["first_model"] * 4, "translating",
         "last_model", "end", "scores",
     ]  # fmt: skip
     begun = [facts for kind, facts in told if kind.endswith("_model")]
-    assert [each.get("languages") for each in begun] == ["en → hi", "hi → en", None]
-    assert [(each["n_steps"], each["n_after"]) for each in begun] == [(4, 10), (4, 6), (6, 0)]
-    assert sum(kind == "step" for kind, _ in told) == 4 + 4 + 6
+    assert [each.get("languages") for each in begun] == ["en → hi", "hi → en"] * 2 + [None]
+    n_after = [(each["n_steps"], each["n_after"]) for each in begun]
+    assert n_after == [(4, 18), (4, 14), (4, 10), (4, 6), (6, 0)]
+    numbers = [(each["number"], each["n_models"]) for each in begun[:4]]
+    assert numbers == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    n_beside = 2 * sum(kind == "resume" for kind, _ in told)
+    assert sum(kind == "step" for kind, _ in told) == 4 * 4 + 6 - 2 * n_beside
 
 
 def test_each_new_pair_has_one_side_that_was_given(folder: Path) -> None:
@@ -76,7 +92,7 @@ def test_each_new_pair_has_one_side_that_was_given(folder: Path) -> None:
     known = [tuple(side.tolist() for side in given[k]) for k in range(n_given)]
     found = [tuple(side.tolist() for side in more[k]) for k in range(len(more))]
     assert found[:n_given] == known
-    assert n_given < len(found) <= 3 * n_given
+    assert n_given < len(found) <= 5 * n_given
     sources, targets = ([pair[side] for pair in known] for side in (0, 1))
     for source, target in found[n_given:]:
         assert (source in sources) != (target in targets)
@@ -86,14 +102,14 @@ def test_the_card_counts_the_time_of_all_models(folder: Path) -> None:
     card = json.loads((folder / "card.json").read_text())
     before = json.loads((folder / "training/more-tokens.json").read_text())["seconds"]
     assert card["training"]["seconds"] > before > 0
-    assert card["plan"]["n_first_steps"] == 4
+    assert (card["plan"]["n_first_steps"], card["plan"]["n_each_way"]) == (4, 2)
     assert card["languages"] == ["en", "hi"]
     lengths = card["data"]["lengths"]
     assert lengths["longest"] >= max(Shards(folder / "training/tokens").lengths[:, 0])
 
 
 @pytest.mark.parametrize(
-    ("kind", "number"), [("step", 2), ("step", 6), ("translating", 1), ("step", 11)]
+    ("kind", "number"), [("step", 2), ("step", 6), ("translating", 1), ("step", 12)]
 )
 def test_a_run_that_is_stopped_anywhere_ends_with_the_same_model(
     pairs: PairFile, folder: Path, tmp_path: Path, kind: str, number: int
@@ -112,6 +128,25 @@ def test_a_run_that_is_stopped_anywhere_ends_with_the_same_model(
     one, other = (Translator.load(place).model.state_dict() for place in (folder, tmp_path))
     for name, value in one.items():
         assert torch.equal(value, other[name]), name
+
+
+@pytest.mark.usefixtures("n_threads")
+def test_first_models_learn_the_same_in_turn_and_beside_each_other(
+    pairs: PairFile, folder: Path, tmp_path: Path
+) -> None:
+    def stop(told: str, facts: dict[str, Any]) -> None:
+        if told == "translating":
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match="they are saved"):
+        train(pairs, tmp_path, settings=FEW_STEPS, tell=stop)
+    for number in (1, 2, 3, 4):
+        one, other = (
+            read_checkpoint(place / f"training/first-{number}/best.safetensors")[0]
+            for place in (folder, tmp_path)
+        )
+        for name, value in one.items():
+            assert torch.equal(value, other[name]), name
 
 
 def test_pairs_the_other_way_round(folder: Path) -> None:
@@ -150,9 +185,17 @@ def test_the_last_steps_have_only_the_given_pairs(folder: Path) -> None:
 def test_few_pairs_have_first_models_and_many_have_none() -> None:
     few = Facts(29_000, 3_900_000, n_tokens=8000, n_batches=110)
     plan, reasons = make_plan(few)
-    n_first, n_last = plan.n_first_steps, plan.training.n_steps
-    assert n_first == pytest.approx((2 * n_first + n_last) / 5, abs=1)
-    assert any("translate them, one each way" in reason for reason in reasons)
+    n_before, n_last = plan.n_steps_before, plan.training.n_steps
+    assert (plan.n_each_way, plan.n_first_models) == (2, 4)
+    assert n_before == 4 * plan.n_first_steps == pytest.approx(0.52 * (n_before + n_last), abs=4)
+    assert any("4 first models translate them, 2 each way" in reason for reason in reasons)
+    one = make_plan(few, settings={"n_each_way": 1})[0]
+    assert one.n_steps_before == 2 * one.n_first_steps
+    assert one.n_steps_before == pytest.approx(2 / 3 * one.training.n_steps, abs=2)
+    three = make_plan(few, settings={"n_each_way": "3"})[0]
+    assert three.n_first_models == 6
+    assert three.n_first_steps > 500
+    assert make_plan(few, settings={"training.n_steps": 3000})[0].n_each_way == 1
     assert make_plan(few, settings={"training.n_steps": 300})[0].n_first_steps == 0
     assert make_plan(few, settings={"n_copies": 2, "subword_dropout": 0.1})[0].n_first_steps == 0
     many = Facts(100_000, 12_000_000, n_tokens=16_000, n_batches=400)
@@ -164,6 +207,8 @@ def test_what_cannot_be_is_refused() -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         ({"n_first_steps": -1}, "n_first_steps=-1 must be at least 0"),
         ({"n_first_steps": "some"}, "n_first_steps"),
+        ({"n_each_way": 0}, "n_each_way=0 must be at least 1: set n_first_steps=0"),
+        ({"n_each_way": "some"}, "n_each_way"),
         (
             {"n_first_steps": 9, "n_copies": 2, "subword_dropout": 0.1},
             "n_first_steps=9 and n_copies=2 do not go together",

@@ -14,7 +14,7 @@ def speed(seconds_per_step: float) -> Speed:
 
 
 def n_all_steps(plan: Plan) -> int:
-    return plan.training.n_steps + 2 * plan.n_first_steps
+    return plan.training.n_steps + plan.n_steps_before
 
 
 def test_thirty_thousand_pairs_get_a_small_model_with_much_dropout() -> None:

@@ -112,7 +112,7 @@ class Live:
 
     def _on_plan(self, facts: dict[str, Any]) -> None:
         plan, forecast = facts["plan"], facts["forecast"]
-        n_steps, n_before = plan.training.n_steps, 2 * getattr(plan, "n_first_steps", 0)
+        n_steps, n_before = plan.training.n_steps, getattr(plan, "n_steps_before", 0)
         with self._lock:
             self.course = Course(n_steps, forecast.seconds / (n_steps + n_before))
             self._note = "beginning to train"
@@ -121,8 +121,8 @@ class Live:
 
     def _on_first_model(self, facts: dict[str, Any]) -> None:
         self._begin_model(facts)
-        languages = Text(f"first model {facts['number']} of 2: {facts['languages']}", style="bold")
-        self._print([Text(), languages])
+        number = f"first model {facts['number']} of {facts['n_models']}"
+        self._print([Text(), Text(f"{number}: {facts['languages']}", style="bold")])
 
     def _on_translating(self, facts: dict[str, Any]) -> None:
         with self._lock:

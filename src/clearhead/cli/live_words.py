@@ -51,7 +51,8 @@ LABELS = {
     "model.block.dropout": ("dropout", "{}"),
     "subword_dropout": ("merges left out", "{}"),
     "n_copies": ("each pair", "{} times"),
-    "n_first_steps": ("two first models", "{} steps each"),
+    "n_each_way": ("first models", "{} each way"),
+    "n_first_steps": ("a first model", "{} steps"),
     "reading.n_window": ("a window", "{} tokens"),
     "reading.n_overlap": ("windows share", "{} tokens"),
     "reading.n_question": ("a question", "{} tokens at most"),
@@ -111,6 +112,7 @@ GROUPS = {
         "balance",
     ),
     "training": (
+        "n_each_way",
         "n_first_steps",
         "smoothing",
         "taught",
@@ -161,7 +163,7 @@ def plan_lines(plan: AnyPlan, forecast: Forecast, width: int | None = None) -> l
         known = [key for key in keys if key in settings]
         for key in (*known, *(others if group == "training" else ())):
             label, template = LABELS.get(key, (key.rpartition(".")[2], "{}"))
-            is_left_out = key == "n_first_steps" and not settings[key]
+            is_left_out = key in ("n_each_way", "n_first_steps") and not settings["n_first_steps"]
             said = "none" if is_left_out else template.format(_write(settings[key]))
             rows.append((label, said, key))
     rows += [

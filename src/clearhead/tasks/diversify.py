@@ -1,24 +1,27 @@
-"""More pairs from the pairs themselves: two first models translate them, one each way.
+"""More pairs from the pairs themselves: first models translate them, both ways.
 
-Few pairs are learned by heart before all that is in them is understood. So two models learn from
-them first, one from source to target and one back, and the last model learns from
+Few pairs are learned by heart before all that is in them is understood. So some models learn from
+them first, half of them from source to target and half of them back, and the last model learns from
 
     (source, target)   (source, forward(source))   (back(target), target)
 
 which are other words for the same thing (data diversification: Nguyen et al. 2020, algorithm 1).
 
-Departs: one model for each way and one round. Of five answers, the one is taken that is nearest to
-the sentence that was given (Kim & Rush 2016, §3.3): the most probable one is shorter than people
-write. Pairs that come out as they were are not added. In its last steps the model learns from the
-given pairs only, for nobody else writes as people do.
+Departs: one or two models for each way and one round. Of five answers, the one is taken that is
+nearest to the sentence that was given (Kim & Rush 2016, §3.3): the most probable one is shorter
+than people write. Pairs that come out as they were are not added, and those of two models that
+agree only once. In its last steps the model learns from the given pairs only, for nobody else
+writes as people do.
 """
 
 import json
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -39,6 +42,7 @@ from clearhead.tasks.translate import Translator
 from clearhead.tasks.translation import Translation
 from clearhead.text import Tokenizer
 from clearhead.training import Interrupted, Trainer, TrainingConfig
+from clearhead.training.beside import beside, can_work_beside
 from clearhead.training.checkpoint import read_checkpoint, write_bytes
 
 __all__ = ["Diversifier", "given_last", "nearest_answer"]
@@ -86,23 +90,48 @@ class Diversifier:
 
     def _write(self, folder: Path) -> float:
         """Train, translate, and write all pairs as tokens."""
-        forward, seconds = self._first_model(1, self.shards)
-        back, took = self._first_model(2, Swapped(self.shards))
+        both_ways, seconds = self._first_models()
         start = time.perf_counter()
         with ShardWriter(folder, self.tokenizer.n_tokens) as writer:
             for number in range(len(self.shards)):
                 source, target = self.shards[number]
                 writer.add(source.tolist(), target.tolist())
-            for some in self._translated(forward, back):
+            for some in self._translated(both_ways):
                 sides = zip(*some, strict=True)
                 for pair in zip(
                     *(self.tokenizer.encode_batch(side) for side in sides), strict=True
                 ):
                     writer.add(*pair)
-        return seconds + took + time.perf_counter() - start
+        return seconds + time.perf_counter() - start
 
-    def _first_model(self, number: int, shards: Shards | Swapped) -> tuple[Translator, float]:
-        """Train one as the plan says, but for fewer steps and with another seed."""
+    def _first_models(self) -> tuple[list[tuple[Translator, Translator]], float]:
+        """Train all of them, a forward and a back one at a time; and the seconds that it took.
+
+        Small models gain little from more threads. So each of the two has half of them, where
+        that can be.
+        """
+        n_threads, found, seconds = torch.get_num_threads(), [], 0.0
+        is_beside = can_work_beside(self.device)
+        if is_beside:
+            torch.set_num_threads(n_threads // 2)
+        try:
+            for number in range(1, self.plan.n_first_models, 2):
+                back_too = partial(self._train_quietly, number + 1)
+                with beside(back_too) if is_beside else nullcontext():
+                    forward, took = self._first_model(number)
+                # After that it is there already; and if it is not, this tells what goes wrong.
+                back, took_back = self._first_model(number + 1)
+                seconds += max(took, took_back) if is_beside else took + took_back
+                found.append((forward, back))
+        finally:
+            torch.set_num_threads(n_threads)
+        return found, seconds
+
+    def _train_quietly(self, number: int, look_up: Callable[[], None]) -> None:
+        replace(self, tell=lambda kind, facts: look_up())._first_model(number)
+
+    def _first_model(self, number: int) -> tuple[Translator, float]:
+        """Train one as the plan says, but for fewer steps and with another seed; even ones back."""
         plan, n_steps = self.plan, self.plan.n_first_steps
         config = replace(
             plan.training,
@@ -112,12 +141,16 @@ class Diversifier:
             average=min(plan.training.average, max(0.0, 1 - 10 / n_steps)),
             seed=plan.training.seed + number,
         )
-        card, pairs = self.task.about(self.corpus, shards), self.corpus.validation
-        if isinstance(shards, Swapped):
+        shards: Shards | Swapped = self.shards
+        pairs = self.corpus.validation
+        if number % 2 == 0:
+            shards = Swapped(self.shards)
             pairs = tuple(Pair(line, target, source) for line, source, target in pairs)
-        languages, n_after = " → ".join(card["languages"]), plan.training.n_steps
-        facts = {"number": number, "languages": languages, "n_steps": n_steps}
-        self.tell("first_model", {**facts, "n_after": n_after + (2 - number) * n_steps})
+        card = self.task.about(self.corpus, shards)
+        facts = {"number": number, "n_models": plan.n_first_models, "n_steps": n_steps}
+        n_after = plan.training.n_steps + (plan.n_first_models - number) * n_steps
+        languages = " → ".join(card["languages"])
+        self.tell("first_model", {**facts, "languages": languages, "n_after": n_after})
         torch.manual_seed(config.seed)
         with torch.device(self.device):
             model = Transformer(plan.model)
@@ -134,21 +167,29 @@ class Diversifier:
         put_weights(model, read_checkpoint(trainer.checkpoints.best)[0], trainer.checkpoints.best)
         return Translator(_fast(model.eval()), self.tokenizer, card), outcome.seconds
 
-    def _translated(self, forward: Translator, back: Translator) -> Iterator[list[tuple[str, str]]]:
+    def _translated(
+        self, both_ways: list[tuple[Translator, Translator]]
+    ) -> Iterator[list[tuple[str, str]]]:
         """Pairs with one side in the words of a model, where it has other words; some at a time."""
         pairs = list(self.corpus)
         for begin in range(0, len(pairs), N_AT_ONCE):
             self.tell("translating", {"n_done": begin, "n_pairs": len(pairs)})
-            some, found = pairs[begin : begin + N_AT_ONCE], []
-            targets = forward([pair.source for pair in some], n_best=N_ANSWERS)
-            sources = back([pair.target for pair in some], n_best=N_ANSWERS)
-            for pair, target, source in zip(some, targets, sources, strict=True):
-                found += [
-                    (pair.source, nearest_answer(target, pair.target)),
-                    (nearest_answer(source, pair.source), pair.target),
-                ]
-            known = {(pair.source, pair.target) for pair in some}
-            yield [pair for pair in found if all(pair) and pair not in known]
+            some = pairs[begin : begin + N_AT_ONCE]
+            given = [(pair.source, pair.target) for pair in some]
+            found = []
+            for forward, back in both_ways:
+                targets = forward([pair.source for pair in some], n_best=N_ANSWERS)
+                sources = back([pair.target for pair in some], n_best=N_ANSWERS)
+                for (source, target), new_target, new_source in zip(
+                    given, targets, sources, strict=True
+                ):
+                    found += [
+                        (source, nearest_answer(new_target, target)),
+                        (nearest_answer(new_source, source), target),
+                    ]
+            # What comes out as it was, or as another model says it, is there already.
+            known = set(given)
+            yield [pair for pair in dict.fromkeys(found) if all(pair) and pair not in known]
 
 
 def nearest_answer(answer: Translation, given: str) -> str:

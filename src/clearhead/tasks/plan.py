@@ -33,11 +33,14 @@ N_FEW_EPOCHS = 3
 
 N_FEW_PAIRS = 60_000
 """So few pairs are learned by heart, and other words for the same help; see `tasks.diversify`."""
-FIRST_SHARE = 0.2
-"""The share of all steps that each of two first models has."""
+FIRST_SHARE = 0.4
+"""The share of all steps that first models have, if there is one for each way."""
+FIRST_SHARE_OF_MORE = 0.52
+"""And if there are more."""
 FEWEST_FIRST_STEPS = 500
 """A model that learned for fewer steps than this has nothing to teach."""
-FIRST_REASON = "few pairs teach more in other words: two first models translate them, one each way"
+ENOUGH_FIRST_STEPS = 1200
+"""Two models for each way teach more than one if each of them learns for so long."""
 
 # By number of pairs: the largest size that such data can fill, and its dropout.
 _SIZES = [
@@ -85,10 +88,22 @@ class Plan(Config):
     n_copies: int = 1
     """How many times each pair is on disk, every time but the first in other pieces."""
     n_first_steps: int = 0
-    """Steps of each of two first models, one for each way; the last one learns from what they make
-    of the pairs, too. 0 for none."""
+    """Steps of each first model; the last one learns from what they make of the pairs, too. 0 for
+    no first models."""
+    n_each_way: int = 1
+    """First models from source to target, and as many back."""
     model: TransformerConfig
     training: TrainingConfig = field(default_factory=TrainingConfig)
+
+    @property
+    def n_first_models(self) -> int:
+        """For both ways together."""
+        return 2 * self.n_each_way if self.n_first_steps else 0
+
+    @property
+    def n_steps_before(self) -> int:
+        """Of all first models together."""
+        return self.n_first_models * self.n_first_steps
 
     @property
     def max_source(self) -> int | None:
@@ -117,6 +132,11 @@ class Plan(Config):
             )
         if self.n_first_steps < 0:
             raise ConfigError(f"n_first_steps={self.n_first_steps} must be at least 0")
+        if self.n_each_way < 1:
+            raise ConfigError(
+                f"n_each_way={self.n_each_way} must be at least 1: set n_first_steps=0 for no "
+                "first models"
+            )
         if self.n_first_steps and self.n_copies > 1:
             raise ConfigError(
                 f"n_first_steps={self.n_first_steps} and n_copies={self.n_copies} do not go "
@@ -190,9 +210,9 @@ def make_plan(
         "n_batch_tokens": n_tokens,
     }
     why = {"n_batch_tokens": f"{n_tokens:,} tokens to a batch make some hundred steps an epoch"}
-    share = FIRST_SHARE if facts.n_pairs <= N_FEW_PAIRS else 0.0
+    is_few = facts.n_pairs <= N_FEW_PAIRS
     return plan_for(
-        Plan, facts, chosen, why, size, seconds, speed, settings or {}, first_share=share
+        Plan, facts, chosen, why, size, seconds, speed, settings or {}, has_first_models=is_few
     )
 
 
@@ -206,11 +226,11 @@ def plan_for(
     speed: Speed | None,
     settings: dict[str, Any],
     recipes: Mapping[str, Recipe] = RECIPES,
-    first_share: float = 0.0,
+    has_first_models: bool = False,
 ) -> tuple[P, tuple[str, ...]]:
     """A plan of any kind: what is `chosen` about its data, and `why`; the rest is chosen here.
 
-    `first_share` is the share of all steps for each of two first models.
+    With first models, the time is theirs, too; if it is too short for them, there are none.
     """
     usual, dropout = _usual(facts.n_pairs)
     size = size or usual
@@ -226,18 +246,22 @@ def plan_for(
     if 0 < decay < _MOST_DECAY:
         epochs = f"{recipe.n_epochs_to_fade} epochs what is not learned again"
         reasons["training.weight_decay"] = f"weight decay lets fade in some {epochs}"
-    n_epochs = _n_epochs(facts.n_pairs, first_share > 0)
+    n_epochs = _n_epochs(facts.n_pairs, has_first_models)
     n_steps = round((facts.n_batches or 1) * n_epochs)
     n_steps, told = fit_steps(n_steps, seconds, USUAL_SECONDS, speed, settings)
-    n_first, n_steps = _divide(n_steps, first_share, settings)
+    n_each_way, n_first, n_steps = _divide(n_steps, has_first_models, settings)
     if n_first:
-        told["n_first_steps"] = FIRST_REASON
+        told["n_first_steps"] = (
+            f"few pairs teach more in other words: {2 * n_each_way} first models translate them, "
+            f"{n_each_way} each way"
+        )
     if speed is not None and "time" not in told and "training.n_steps" not in settings:
         told["time"] = f"after {n_epochs:.0f} epochs such data has little more to give"
     reasons |= told
     plan = kind(
         **chosen,
         n_first_steps=n_first,
+        n_each_way=n_each_way,
         model=TransformerConfig.preset(
             size,
             facts.n_tokens or chosen["n_vocabulary"],
@@ -268,23 +292,39 @@ def _n_epochs(n_pairs: int, has_first_models: bool) -> float:
     return min(180.0, 3 * n_epochs) if has_first_models else n_epochs
 
 
-def _divide(n_steps: int, share: float, settings: Mapping[str, Any]) -> tuple[int, int]:
-    """Steps of each first model, and of the last one; what is set by hand is taken for granted.
+def _divide(
+    n_steps: int, has_first_models: bool, settings: Mapping[str, Any]
+) -> tuple[int, int, int]:
+    """First models for each way, steps of each, and of the last one; what is set by hand stays.
 
-    >>> _divide(10_000, 0.2, {}), _divide(6000, 0.2, {"training.n_steps": 6000})
-    ((2000, 6000), (2000, 6000))
-    >>> _divide(2000, 0.2, {}), _divide(9000, 0.2, {"n_first_steps": 1000})
-    ((0, 2000), (1000, 7000))
+    >>> [_divide(n, True, {}) for n in (10_000, 5000, 2000)]
+    [(2, 1300, 4800), (1, 1000, 3000), (1, 0, 2000)]
+    >>> _divide(6000, True, {"training.n_steps": 6000, "n_each_way": 1})
+    (1, 2000, 6000)
+    >>> _divide(9000, True, {"n_first_steps": 1000}), _divide(10_000, False, {})
+    ((1, 1000, 7000), (1, 0, 10000))
     """
     is_last_known = "training.n_steps" in settings
+    asked = _number(settings.get("n_each_way"))
     if (given := settings.get("n_first_steps")) is not None:
-        n_first = int(given) if str(given).isdecimal() else 0  # what is no number is refused later
-    elif "n_copies" in settings:
-        n_first = 0
+        n_each_way, n_first = asked or 1, _number(given)
+    elif not has_first_models or "n_copies" in settings:
+        n_each_way, n_first = 1, 0
     else:
-        n_first = round(n_steps * share / (1 - 2 * share if is_last_known else 1))
+        for n_each_way in [asked] if asked else [2, 1]:
+            share = FIRST_SHARE if n_each_way == 1 else FIRST_SHARE_OF_MORE
+            n_all = n_steps * share / (1 - share if is_last_known else 1)
+            n_first = round(n_all / (2 * n_each_way))
+            if n_first >= ENOUGH_FIRST_STEPS:
+                break
         n_first = n_first if n_first >= FEWEST_FIRST_STEPS else 0
-    return n_first, n_steps if is_last_known else max(1, n_steps - 2 * n_first)
+    n_before = 2 * n_each_way * n_first
+    return n_each_way, n_first, n_steps if is_last_known else max(1, n_steps - n_before)
+
+
+def _number(given: Any) -> int:
+    """What is no number is refused later."""
+    return int(given) if str(given).isdecimal() else 0
 
 
 def usual_size(n_pairs: int) -> str:

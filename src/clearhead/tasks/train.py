@@ -139,7 +139,7 @@ class _Pairs(Job[Plan, Batch]):
         self.facts = replace(self.facts, n_tokens=self.tokenizer.n_tokens)
 
     def run_before(self, plan: Plan, folder: Path, device: torch.device, tell: Tell) -> float:
-        """Two first models translate the pairs, so that there are more to learn from."""
+        """First models translate the pairs, so that there are more to learn from."""
         if not plan.n_first_steps:
             return 0.0
         corpus, tokenizer, shards = self.corpus, self.tokenizer, self.shards
@@ -148,8 +148,8 @@ class _Pairs(Job[Plan, Batch]):
         return seconds
 
     def before(self, plan: Plan) -> Before:
-        """Both first models; then each pair is there with either side in other words, too."""
-        return Before(2, 2 * plan.n_first_steps, 3) if plan.n_first_steps else Before()
+        """All first models; each adds every pair once more, with one side in other words."""
+        return Before(plan.n_first_models, plan.n_steps_before, 1 + plan.n_first_models)
 
     def batches(self, plan: Plan) -> BatchesOf[Batch]:
         """Pairs of like length together."""
