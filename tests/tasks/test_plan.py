@@ -4,7 +4,8 @@ import pytest
 
 from clearhead.errors import ConfigError
 from clearhead.models import Transformer
-from clearhead.tasks.plan import Facts, Plan, Speed, make_plan, smaller_size
+from clearhead.tasks.plan import Facts, Plan, make_plan, smaller_size
+from clearhead.tasks.steps import Speed
 
 MULTI30K = Facts(n_pairs=29_000, n_characters=3_900_000)
 

@@ -19,8 +19,9 @@ from torch import Tensor
 from clearhead.errors import ClearheadError, InputError
 from clearhead.models import Model
 from clearhead.tasks.folder import put_weights
-from clearhead.tasks.plan import Forecast, Speed
+from clearhead.tasks.plan import Forecast
 from clearhead.tasks.probe import probe
+from clearhead.tasks.steps import Speed
 from clearhead.training import Outcome, Trainer, TrainingConfig, pick_device
 from clearhead.training.checkpoint import read_checkpoint, write_bytes
 from clearhead.training.device import Device

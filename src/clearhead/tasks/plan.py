@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from clearhead.config import Config, TransformerConfig
 from clearhead.errors import ConfigError, nearest
+from clearhead.tasks.steps import Speed, divide_steps, fit_steps, usual_epochs, validate_every
 from clearhead.text import Kind, choose_size
-from clearhead.text.amounts import describe_time
 from clearhead.training import TrainingConfig
 from clearhead.training.optimizer import OptimizerKind
 
@@ -17,13 +17,10 @@ __all__ = [
     "Forecast",
     "Plan",
     "Recipe",
-    "Speed",
-    "fit_steps",
     "make_plan",
     "plan_for",
     "smaller_size",
     "usual_size",
-    "validate_every",
 ]
 
 USUAL_SECONDS = 80 * 60
@@ -33,15 +30,6 @@ N_FEW_EPOCHS = 3
 
 N_FEW_PAIRS = 60_000
 """So few pairs are learned by heart, and other words for the same help; see `tasks.diversify`."""
-FIRST_SHARE = 0.4
-"""The share of all steps that first models have, if there is one for each way."""
-FIRST_SHARE_OF_MORE = 0.52
-"""And if there are more."""
-FEWEST_FIRST_STEPS = 500
-"""A model that learned for fewer steps than this has nothing to teach."""
-ENOUGH_FIRST_STEPS = 1200
-"""Two models for each way teach more than one if each of them learns for so long."""
-
 # By number of pairs: the largest size that such data can fill, and its dropout.
 _SIZES = [
     (N_FEW_PAIRS, "tiny", 0.3),
@@ -160,17 +148,6 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Speed:
-    """What some steps on this machine showed."""
-
-    seconds_per_step: float
-    tokens_per_second: float
-    precision: str
-    n_bytes: int
-    reason: str
-
-
-@dataclass(frozen=True)
 class Forecast:
     """What the plan is expected to take, and why it is as it is."""
 
@@ -246,17 +223,9 @@ def plan_for(
     if 0 < decay < _MOST_DECAY:
         epochs = f"{recipe.n_epochs_to_fade} epochs what is not learned again"
         reasons["training.weight_decay"] = f"weight decay lets fade in some {epochs}"
-    n_epochs = _n_epochs(facts.n_pairs, has_first_models)
-    n_steps = round((facts.n_batches or 1) * n_epochs)
-    n_steps, told = fit_steps(n_steps, seconds, USUAL_SECONDS, speed, settings)
-    n_each_way, n_first, n_steps = _divide(n_steps, has_first_models, settings)
-    if n_first:
-        told["n_first_steps"] = (
-            f"few pairs teach more in other words: {2 * n_each_way} first models translate them, "
-            f"{n_each_way} each way"
-        )
-    if speed is not None and "time" not in told and "training.n_steps" not in settings:
-        told["time"] = f"after {n_epochs:.0f} epochs such data has little more to give"
+    n_each_way, n_first, n_steps, told = _share_time(
+        facts, seconds, speed, settings, has_first_models
+    )
     reasons |= told
     plan = kind(
         **chosen,
@@ -282,49 +251,26 @@ def plan_for(
     return plan.override(settings), tuple(kept)
 
 
-def _n_epochs(n_pairs: int, has_first_models: bool) -> float:
-    """How often pairs are seen, by all models together: three see more, and other words besides.
-
-    >>> [round(_n_epochs(n, False)) for n in (500, 29_000, 10**6)], _n_epochs(30_000, True)
-    ([100, 62, 5], 180.0)
-    """
-    n_epochs = min(100.0, max(5.0, 1_800_000 / n_pairs))
-    return min(180.0, 3 * n_epochs) if has_first_models else n_epochs
-
-
-def _divide(
-    n_steps: int, has_first_models: bool, settings: Mapping[str, Any]
-) -> tuple[int, int, int]:
-    """First models for each way, steps of each, and of the last one; what is set by hand stays.
-
-    >>> [_divide(n, True, {}) for n in (10_000, 5000, 2000)]
-    [(2, 1300, 4800), (1, 1000, 3000), (1, 0, 2000)]
-    >>> _divide(6000, True, {"training.n_steps": 6000, "n_each_way": 1})
-    (1, 2000, 6000)
-    >>> _divide(9000, True, {"n_first_steps": 1000}), _divide(10_000, False, {})
-    ((1, 1000, 7000), (1, 0, 10000))
-    """
-    is_last_known = "training.n_steps" in settings
-    asked = _number(settings.get("n_each_way"))
-    if (given := settings.get("n_first_steps")) is not None:
-        n_each_way, n_first = asked or 1, _number(given)
-    elif not has_first_models or "n_copies" in settings:
-        n_each_way, n_first = 1, 0
-    else:
-        for n_each_way in [asked] if asked else [2, 1]:
-            share = FIRST_SHARE if n_each_way == 1 else FIRST_SHARE_OF_MORE
-            n_all = n_steps * share / (1 - share if is_last_known else 1)
-            n_first = round(n_all / (2 * n_each_way))
-            if n_first >= ENOUGH_FIRST_STEPS:
-                break
-        n_first = n_first if n_first >= FEWEST_FIRST_STEPS else 0
-    n_before = 2 * n_each_way * n_first
-    return n_each_way, n_first, n_steps if is_last_known else max(1, n_steps - n_before)
-
-
-def _number(given: Any) -> int:
-    """What is no number is refused later."""
-    return int(given) if str(given).isdecimal() else 0
+def _share_time(
+    facts: Facts,
+    seconds: float | None,
+    speed: Speed | None,
+    settings: dict[str, Any],
+    has_first_models: bool,
+) -> tuple[int, int, int, dict[str, str]]:
+    """First models for each way, steps of each, steps of the last one; and why."""
+    n_epochs = usual_epochs(facts.n_pairs, has_first_models)
+    n_steps = round((facts.n_batches or 1) * n_epochs)
+    n_steps, told = fit_steps(n_steps, seconds, USUAL_SECONDS, speed, settings)
+    n_each_way, n_first, n_steps = divide_steps(n_steps, has_first_models, settings)
+    if n_first:
+        told["n_first_steps"] = (
+            f"few pairs teach more in other words: {2 * n_each_way} first models translate them, "
+            f"{n_each_way} each way"
+        )
+    if speed is not None and "time" not in told and "training.n_steps" not in settings:
+        told["time"] = f"after {n_epochs:.0f} epochs such data has little more to give"
+    return n_each_way, n_first, n_steps, told
 
 
 def usual_size(n_pairs: int) -> str:
@@ -370,35 +316,3 @@ def _weight_decay(recipe: Recipe, n_batches: int | None) -> float:
         return 0.0
     decay = 1 / (recipe.lr * recipe.n_epochs_to_fade * n_batches)
     return min(_MOST_DECAY, float(f"{decay:.2g}"))
-
-
-def validate_every(n_steps: int, speed: Speed | None) -> int:
-    """Forty times in a run, but not more than once in a minute; at least four times."""
-    a_minute = 60 / speed.seconds_per_step if speed else 1
-    return max(1, min(int(max(n_steps / 40, a_minute)), n_steps // 4))
-
-
-def fit_steps(
-    n_steps: int,
-    seconds: float | None,
-    usual_seconds: float,
-    speed: Speed | None,
-    settings: Mapping[str, Any],
-) -> tuple[int, dict[str, str]]:
-    """How many of some steps fit into the time, unless their number is set; and why.
-
-    All the time is used if it was asked for, and else only what the steps need.
-    """
-    if "training.n_steps" in settings:
-        set_by_hand = {"n_steps": settings["training.n_steps"]}
-        return TrainingConfig().override(set_by_hand).n_steps, {}
-    if speed is None:
-        return n_steps, {}
-    reasons = {"training.precision": speed.reason}
-    allowed = seconds or usual_seconds
-    n_possible = max(10, int(allowed / speed.seconds_per_step))
-    if seconds is not None or n_steps > n_possible:
-        n_steps = n_possible
-        asked = "as asked" if seconds is not None else "give --time for more"
-        reasons["time"] = f"{n_steps:,} steps fit into {describe_time(allowed)} ({asked})"
-    return n_steps, reasons

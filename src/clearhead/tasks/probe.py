@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from clearhead.models import Model
-from clearhead.tasks.plan import Speed
+from clearhead.tasks.steps import Speed
 from clearhead.training.memory import most_bytes, peak_bytes
 from clearhead.training.optimizer import Optimizer, OptimizerKind
 

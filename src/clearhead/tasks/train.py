@@ -29,9 +29,10 @@ from clearhead.tasks.job import (
     nothing_left_behind,
 )
 from clearhead.tasks.pair_task import PairTask, pair_loss, validate_pairs
-from clearhead.tasks.plan import Facts, Forecast, Plan, Speed, make_plan, smaller_size, usual_size
+from clearhead.tasks.plan import Facts, Forecast, Plan, make_plan, smaller_size, usual_size
 from clearhead.tasks.report import write_report
 from clearhead.tasks.scores import score_translations
+from clearhead.tasks.steps import Speed
 from clearhead.tasks.translate import Translator
 from clearhead.text import Tokenizer
 from clearhead.training.device import Device

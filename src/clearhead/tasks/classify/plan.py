@@ -9,7 +9,7 @@ from typing import Any
 
 from clearhead.config import BertConfig, Config
 from clearhead.errors import ConfigError, nearest
-from clearhead.tasks.plan import Speed, fit_steps, validate_every
+from clearhead.tasks.steps import Speed, fit_steps, validate_every
 from clearhead.text import Kind
 from clearhead.training import TrainingConfig
 

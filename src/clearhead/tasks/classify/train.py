@@ -29,8 +29,8 @@ from clearhead.tasks.encoder import (
 )
 from clearhead.tasks.folder import ModelFolder, save_folder
 from clearhead.tasks.job import BatchesOf, Job, Tell, Wish, carry_out, claim, nothing_left_behind
-from clearhead.tasks.plan import Speed
 from clearhead.tasks.report import write_report
+from clearhead.tasks.steps import Speed
 from clearhead.text import AnyTokenizer, Tokenizer, load_tokenizer
 from clearhead.text.framing import Framing
 from clearhead.text.spelling import shared_parts

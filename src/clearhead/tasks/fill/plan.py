@@ -6,7 +6,7 @@ from typing import Any, Literal
 from clearhead.config import BertConfig, Config
 from clearhead.config.bert import BERT_SIZES
 from clearhead.errors import ConfigError, nearest
-from clearhead.tasks.plan import Speed, fit_steps, validate_every
+from clearhead.tasks.steps import Speed, fit_steps, validate_every
 from clearhead.training import TrainingConfig
 
 __all__ = ["SIZES", "FillFacts", "FillPlan", "make_plan", "smaller_size", "usual_size"]

@@ -31,7 +31,7 @@ from clearhead.tasks.fill.plan import FillFacts, FillPlan, make_plan, smaller_si
 from clearhead.tasks.folder import ModelFolder, load_folder, put_weights
 from clearhead.tasks.job import BatchesOf, Tell, Wish, carry_out, claim, nothing_left_behind
 from clearhead.tasks.markup import isolate, say_share, table
-from clearhead.tasks.plan import Speed
+from clearhead.tasks.steps import Speed
 from clearhead.tasks.text_corpus import (
     TextCorpus,
     beginning_of,

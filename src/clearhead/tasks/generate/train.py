@@ -17,7 +17,7 @@ from clearhead.tasks.generate.evaluate import guess, score_texts
 from clearhead.tasks.generate.generator import Generator
 from clearhead.tasks.generate.plan import GeneratePlan, TextFacts, make_plan
 from clearhead.tasks.job import BatchesOf, Tell, Wish, carry_out, claim, nothing_left_behind
-from clearhead.tasks.plan import Speed
+from clearhead.tasks.steps import Speed
 from clearhead.tasks.text_corpus import (
     TextCorpus,
     beginning_of,

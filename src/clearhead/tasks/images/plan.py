@@ -6,7 +6,7 @@ from typing import Any
 from clearhead.config import Config, ViTConfig
 from clearhead.data.picture_batches import Changes
 from clearhead.errors import ConfigError, nearest
-from clearhead.tasks.plan import Speed, fit_steps, validate_every
+from clearhead.tasks.steps import Speed, fit_steps, validate_every
 from clearhead.training import TrainingConfig
 
 __all__ = ["SIZES", "ImagesPlan", "PictureFacts", "make_plan", "patch_size"]

@@ -21,8 +21,8 @@ from clearhead.tasks.images.evaluate import guess_pictures, score_pictures
 from clearhead.tasks.images.mistakes import show_mistakes
 from clearhead.tasks.images.plan import ImagesPlan, PictureFacts, make_plan
 from clearhead.tasks.job import BatchesOf, Job, Tell, Wish, carry_out, claim, nothing_left_behind
-from clearhead.tasks.plan import Speed
 from clearhead.tasks.report import write_report
+from clearhead.tasks.steps import Speed
 from clearhead.training import smoothed_loss
 from clearhead.training.device import Device
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clearhead.errors import ConfigError
-from clearhead.tasks.plan import RECIPES, Facts, Plan, Recipe, Speed, plan_for
+from clearhead.tasks.plan import RECIPES, Facts, Plan, Recipe, plan_for
+from clearhead.tasks.steps import Speed
 from clearhead.text import choose_size
 
 __all__ = ["MAX_SOURCE", "SummaryPlan", "make_summary_plan"]
