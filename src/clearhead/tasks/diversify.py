@@ -112,15 +112,15 @@ class Diversifier:
         """
         n_threads, found, seconds = torch.get_num_threads(), [], 0.0
         is_beside = can_work_beside(self.device)
-        if is_beside:
-            torch.set_num_threads(n_threads // 2)
+        n_at_once = 2 if is_beside else 1
+        torch.set_num_threads(n_threads // n_at_once)
         try:
             for number in range(1, self.plan.n_first_models, 2):
                 back_too = partial(self._train_quietly, number + 1)
                 with beside(back_too) if is_beside else nullcontext():
-                    forward, took = self._first_model(number)
+                    forward, took = self._first_model(number, n_at_once)
                 # After that it is there already; and if it is not, this tells what goes wrong.
-                back, took_back = self._first_model(number + 1)
+                back, took_back = self._first_model(number + 1, n_at_once)
                 seconds += max(took, took_back) if is_beside else took + took_back
                 found.append((forward, back))
         finally:
@@ -130,7 +130,7 @@ class Diversifier:
     def _train_quietly(self, number: int, look_up: Callable[[], None]) -> None:
         replace(self, tell=lambda kind, facts: look_up())._first_model(number)
 
-    def _first_model(self, number: int) -> tuple[Translator, float]:
+    def _first_model(self, number: int, n_at_once: int = 1) -> tuple[Translator, float]:
         """Train one as the plan says, but for fewer steps and with another seed; even ones back."""
         plan, n_steps = self.plan, self.plan.n_first_steps
         config = replace(
@@ -148,7 +148,8 @@ class Diversifier:
             pairs = tuple(Pair(line, target, source) for line, source, target in pairs)
         card = self.task.about(self.corpus, shards)
         facts = {"number": number, "n_models": plan.n_first_models, "n_steps": n_steps}
-        n_after = plan.training.n_steps + (plan.n_first_models - number) * n_steps
+        n_in_turn = (plan.n_first_models - number) // n_at_once
+        n_after = plan.training.n_steps + n_in_turn * n_steps
         languages = " → ".join(card["languages"])
         self.tell("first_model", {**facts, "languages": languages, "n_after": n_after})
         torch.manual_seed(config.seed)
