@@ -21,6 +21,7 @@ __all__ = ["smoothed_loss"]
 _CHUNK_ROWS = 256
 _CHUNK_NUMBERS = 1 << 17
 """A small vocabulary has more rows at once: so many numbers are few in any case."""
+_TINY = 1e-30
 
 
 def smoothed_loss(
@@ -43,7 +44,11 @@ def smoothed_loss(
 
 
 class _ChunkedLoss(torch.autograd.Function):
-    """Loss and gradient in one pass over chunks of rows."""
+    """Loss and gradient in one pass over chunks of rows.
+
+    With ε the loss has two more terms, which are linear in the logits. Their sums and gradients
+    need no logits: Σ_v x·w_v is x·Σ_v w_v.
+    """
 
     @staticmethod
     def forward(
@@ -52,39 +57,43 @@ class _ChunkedLoss(torch.autograd.Function):
         n_tokens = len(weight)
         n_rows = max(_CHUNK_ROWS, _CHUNK_NUMBERS // n_tokens)
         needs_gradient = any(ctx.needs_input_grad[:3])
+        is_float = x.dtype == torch.float32
         w = weight.to(x.dtype)
         grad_x = torch.empty_like(x) if needs_gradient else x
         grad_w = torch.zeros_like(w) if needs_gradient else None
         grad_b = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
-        smoothed = torch.zeros((), dtype=torch.float32, device=x.device)
-        plain = torch.zeros_like(smoothed)
+        log_p, of_right = (x.new_empty(len(x), dtype=torch.float32) for _ in range(2))
         # All chunks are made in the same places: new memory costs more than some of the passes.
         products = x.new_empty(min(n_rows, len(x)), n_tokens)
-        probs = torch.empty_like(products, dtype=torch.float32)
-        values = products if x.dtype == torch.float32 else torch.empty_like(probs)
-        for rows, right, grad in zip(
-            x.split(n_rows), target.split(n_rows), grad_x.split(n_rows), strict=True
-        ):
+        values = products if is_float else torch.empty_like(products, dtype=torch.float32)
+        probs = torch.empty_like(values)
+        begin = 0
+        for rows, right in zip(x.split(n_rows), target.split(n_rows), strict=True):
+            chunk = slice(begin, begin := begin + len(rows))
+            places = torch.arange(len(rows), device=x.device), right
             product = torch.mm(rows, w.T, out=products[: len(rows)])
-            logits = values[: len(rows)].copy_(product)
+            logits = product if is_float else values[: len(rows)].copy_(product)
             if bias is not None:
                 logits += bias
-            of_right = logits.gather(1, right[:, None])
-            mean = logits.mean(dim=1, keepdim=True) if smoothing else of_right
-            largest = logits.amax(dim=1, keepdim=True)
             p = torch.softmax(logits, 1, out=probs[: len(rows)])
-            log_norm = largest - p.amax(dim=1, keepdim=True).log()  # of the largest: never log 0
-            plain += (log_norm - of_right).sum()
-            smoothed += (log_norm - (1 - smoothing) * of_right - smoothing * mean).sum()
+            of_right[chunk], log_p[chunk] = logits[places], _log(p[places], logits, right)
             if grad_w is None:
                 continue
-            p_minus_q = p.sub_(smoothing / n_tokens)  # d loss / d logits
-            p_minus_q[torch.arange(len(right), device=x.device), right] -= 1 - smoothing
+            p[places] -= 1 - smoothing  # d loss / d logits, but for ε / V
             if grad_b is not None:
-                grad_b += p_minus_q.sum(0)
-            p_minus_q = product.copy_(p_minus_q)
-            torch.mm(p_minus_q, w, out=grad)
-            grad_w.addmm_(p_minus_q.T, rows)
+                grad_b += p.sum(0)
+            p = p if is_float else product.copy_(p)
+            torch.mm(p, w, out=grad_x[chunk])
+            grad_w.addmm_(p.T, rows)
+        plain = -log_p.sum()
+        share, x_sum, w_sum = smoothing / n_tokens, x.float().sum(0), w.float().sum(0)
+        of_all = (x_sum * w_sum).sum() + (0 if bias is None else len(x) * bias.sum())
+        smoothed = plain + smoothing * of_right.sum() - share * of_all
+        if grad_w is not None:
+            grad_x -= (share * w_sum).to(x.dtype)
+            grad_w -= (share * x_sum).to(x.dtype)
+        if grad_b is not None:
+            grad_b -= share * len(x)
         ctx.save_for_backward(grad_x, grad_w, grad_b)
         ctx.mark_non_differentiable(plain)
         return smoothed, plain
@@ -94,3 +103,15 @@ class _ChunkedLoss(torch.autograd.Function):
         grad_x, grad_w, grad_b = ctx.saved_tensors
         of_bias = None if grad_b is None else grad_b * grads[0]
         return grad_x * grads[0], grad_w.float().mul_(grads[0]), of_bias, None, None
+
+
+def _log(
+    p: Float[Tensor, " rows"], logits: Float[Tensor, "rows V"], right: Int[Tensor, " rows"]
+) -> Float[Tensor, " rows"]:
+    """log p of the right tokens; from the logits where p is too small to be a precise number."""
+    log_p, is_tiny = p.log(), p < _TINY
+    if is_tiny.any():
+        some = logits[is_tiny]
+        right = right[is_tiny, None]
+        log_p[is_tiny] = some.gather(1, right)[:, 0] - some.logsumexp(1)
+    return log_p
