@@ -18,15 +18,15 @@ from typing import Any, Generic, Protocol, TypeVar
 import torch
 from torch import Tensor, nn
 
-from clearhead.config import Config
-from clearhead.errors import ClearheadError, ConfigError, InputError
+from clearhead.errors import ClearheadError, InputError
 from clearhead.training.checkpoint import Checkpoints, read_checkpoint, write_checkpoint
 from clearhead.training.journal import Journal
 from clearhead.training.memory import GiveBack
-from clearhead.training.optimizer import Optimizer, OptimizerKind
-from clearhead.training.schedule import Schedule, learning_rate
+from clearhead.training.optimizer import Optimizer
+from clearhead.training.schedule import learning_rate
+from clearhead.training.settings import TrainingConfig
 
-__all__ = ["BatchSource", "Interrupted", "Outcome", "Trainer", "TrainingConfig"]
+__all__ = ["BatchSource", "Interrupted", "Outcome", "Trainer"]
 
 A = TypeVar("A")
 C = TypeVar("C", covariant=True)
@@ -48,50 +48,6 @@ class BatchSource(Protocol[C]):
     def epoch(self, number: int, start: int = 0) -> Iterator[C]:
         """Return the batches of an epoch from number `start` on."""
         ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingConfig(Config):
-    """How a model is trained."""
-
-    seed: int = 0
-    n_steps: int = 100_000
-    lr: float = 5e-4
-    """The highest learning rate, reached after `warm_up` steps."""
-    warm_up: int = 4000
-    schedule: Schedule = "cosine"
-    n_accumulated: int = 1
-    clip: float = 1.0
-    optimizer: OptimizerKind = "adam"
-    weight_decay: float = 0.0
-    """How far matrices shrink in a step, as a share of the learning rate; biases do not."""
-    average: float = 0.999
-    """Each step, the averaged weights keep this share of themselves; 0 for no average."""
-    validate_every: int = 500
-    patience: int = 10
-    """How many validations in a row may bring neither a better score nor a lower loss."""
-    precision: str = "float32"
-
-    def __post_init__(self) -> None:
-        """Check what can be checked before the first step."""
-        super().__post_init__()
-        for name in ("n_steps", "warm_up", "n_accumulated", "validate_every", "patience"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
-        if not 0 <= self.average < 1:
-            raise ConfigError(f"average={self.average} must be at least 0 and below 1")
-        for name in ("lr", "clip"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"{name}={getattr(self, name)} must be above 0")
-        if not 0 <= self.weight_decay * self.lr < 1:
-            raise ConfigError(
-                f"weight_decay={self.weight_decay} must be at least 0, and below 1 / lr = "
-                f"{1 / self.lr:g}: a step may not shrink a weight to nothing"
-            )
-        if self.precision not in ("float32", "bfloat16"):
-            raise ConfigError(
-                f"precision={self.precision!r} is not allowed: choose float32 or bfloat16"
-            )
 
 
 @dataclass
