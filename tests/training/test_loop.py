@@ -114,6 +114,22 @@ def test_micro_batches_equal_one_batch(tmp_path: Path) -> None:
         torch.testing.assert_close(ends[0][key], ends[1][key])
 
 
+def test_dropout_grows_and_is_all_there_after_its_rise(tmp_path: Path) -> None:
+    trainer = toy_run.make(tmp_path)
+    usual, seen = trainer.loss, []
+
+    def loss(batch: toy_run.Batch) -> tuple[Tensor, Tensor, int]:
+        x = trainer.model[2](torch.ones(20, 3000))  # type: ignore[index]
+        seen.append(float((x == 0).float().mean()))
+        return usual(batch)
+
+    trainer.loss = loss
+    trainer.run()
+    expected = [0.3 * min(1, step / 30) for step in range(60)]
+    assert seen == pytest.approx(expected, abs=0.015)
+    assert seen[0] == 0.0
+
+
 def test_numbers_that_are_not_finite_are_left_out_and_reported(tmp_path: Path) -> None:
     trainer = toy_run.make(tmp_path, toy_run.CONFIG.override({"n_steps": 5}))
     plain_loss = trainer.loss

@@ -17,6 +17,7 @@ CONFIG = TrainingConfig(
     validate_every=7,
     patience=100,
     average=0.9,
+    dropout_rise=0.5,
     lr=0.01,
     warm_up=10,
     schedule="inverse_sqrt",

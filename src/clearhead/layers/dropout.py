@@ -43,6 +43,9 @@ _BYTE_SHIFTS = {
 class Dropout(nn.Module):
     """Dropout with probability `p` while training; does nothing in eval mode."""
 
+    share: float = 1.0
+    """How much of `p` is in force now: training may let it grow."""
+
     def __init__(self, p: float) -> None:
         super().__init__()
         if not 0 <= p < 1:
@@ -51,12 +54,13 @@ class Dropout(nn.Module):
 
     def forward(self, x: Float[Tensor, "*axes"]) -> Float[Tensor, "*axes"]:
         """Drop numbers of `x`; torch's own dropout serves small tensors and other devices."""
-        if not self.training or self.p == 0:
+        p = self.p * self.share
+        if not self.training or p == 0:
             return x
-        n_dropped = round(self.p * 256)
+        n_dropped = round(p * 256)
         is_fit = x.device.type == "cpu" and x.dtype in _BYTE_SHIFTS and 0 < n_dropped < 256
         if x.numel() < _SMALL or not is_fit:
-            return F.dropout(x, self.p)
+            return F.dropout(x, p)
         return _DropBytes.apply(x, n_dropped)
 
     def extra_repr(self) -> str:

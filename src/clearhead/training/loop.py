@@ -19,11 +19,12 @@ import torch
 from torch import Tensor, nn
 
 from clearhead.errors import ClearheadError, InputError
+from clearhead.layers import Dropout
 from clearhead.training.checkpoint import Checkpoints, read_checkpoint, write_checkpoint
 from clearhead.training.journal import Journal
 from clearhead.training.memory import GiveBack
 from clearhead.training.optimizer import Optimizer
-from clearhead.training.schedule import learning_rate
+from clearhead.training.schedule import dropout_share, learning_rate
 from clearhead.training.settings import TrainingConfig
 
 __all__ = ["BatchSource", "Interrupted", "Outcome", "Trainer"]
@@ -104,6 +105,7 @@ class Trainer(Generic[A]):
         self.journal = Journal(folder / "journal.jsonl")
         self.progress = _Progress()
         self.parameters = dict(model.named_parameters())
+        self.dropouts = [each for each in model.modules() if isinstance(each, Dropout)]
         self.device = next(model.parameters()).device
         self.optimizer = Optimizer(
             self.parameters, config.optimizer, config.weight_decay, config.precision
@@ -174,6 +176,9 @@ class Trainer(Generic[A]):
         """One step over the batches of a group, as if they were one batch."""
         self.model.train()
         progress, config = self.progress, self.config
+        share = dropout_share(progress.step + 1, config.dropout_rise, config.n_steps)
+        for each in self.dropouts:
+            each.share = share
         rate = learning_rate(
             progress.step + 1,
             config.schedule,

@@ -4,12 +4,15 @@
 
 Written with its highest value, `lr` = (d_model · warm_up)^−0.5, this is
 lr · min(step / warm_up, √(warm_up / step)). The cosine falls to zero at the last step instead.
+
+Dropout may rise, too (Morerio et al. 2017): what has hardly been learned cannot be learned by
+heart, and noise only slows it down.
 """
 
 import math
 from typing import Literal
 
-__all__ = ["Schedule", "learning_rate", "paper_lr"]
+__all__ = ["Schedule", "dropout_share", "learning_rate", "paper_lr"]
 
 Schedule = Literal["cosine", "inverse_sqrt"]
 
@@ -31,6 +34,15 @@ def learning_rate(
         return lr * math.sqrt(warm_up / step)
     progress = min(1.0, (step - warm_up) / max(1, n_steps - warm_up))
     return lr * 0.5 * (1 + math.cos(math.pi * progress))
+
+
+def dropout_share(step: int, rise: float, n_steps: int) -> float:
+    """How much of a model's dropout is in force in step 1, 2, 3, …; all of it after the rise.
+
+    >>> [dropout_share(step, 0.5, 100) for step in (1, 26, 51, 100)], dropout_share(1, 0.0, 100)
+    ([0.0, 0.5, 1.0, 1.0], 1.0)
+    """
+    return min(1.0, (step - 1) / (rise * n_steps)) if rise else 1.0
 
 
 def paper_lr(d_model: int, warm_up: int) -> float:
