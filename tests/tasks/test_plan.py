@@ -22,6 +22,7 @@ def test_thirty_thousand_pairs_get_a_small_model_with_much_dropout() -> None:
     plan, reasons = make_plan(MULTI30K)
     assert 2.2e6 < Transformer(plan.model).n_parameters < 2.9e6
     assert plan.model.block.dropout == 0.3
+    assert plan.training.dropout_rise == 1.0
     assert plan.n_batch_tokens == 4096
     assert any("29,000 pairs" in reason for reason in reasons)
 
@@ -46,6 +47,17 @@ def test_a_model_that_would_see_little_of_its_data_becomes_smaller() -> None:
     assert smaller_size(plan, "tiny", facts) is None
     plan, _ = make_plan(facts, seconds=10**6, speed=speed(2.0))
     assert smaller_size(plan, "base", facts) is None
+
+
+def test_dropout_rises_where_few_pairs_are_seen_often() -> None:
+    many, reasons = make_plan(Facts(500_000, 60_000_000))
+    assert many.training.dropout_rise == 0.0
+    assert not any("grows from nothing" in reason for reason in reasons)
+    _, reasons = make_plan(MULTI30K)
+    assert any("grows from nothing" in reason for reason in reasons)
+    for wrong in (-0.1, 1.5):
+        with pytest.raises(ConfigError, match=rf"dropout_rise={wrong} must be from 0 to 1"):
+            make_plan(MULTI30K, settings={"training.dropout_rise": wrong})
 
 
 def test_settings_have_the_last_word_and_wrong_names_get_the_nearest() -> None:

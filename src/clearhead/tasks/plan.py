@@ -219,6 +219,10 @@ def plan_for(
         "model.block.dropout": f"dropout {dropout} fits so many pairs",
         **why,
     }
+    if has_first_models:
+        reasons["training.dropout_rise"] = (
+            "dropout grows from nothing: what has hardly been learned is not learned by heart yet"
+        )
     decay = _weight_decay(recipe, facts.n_batches)
     if 0 < decay < _MOST_DECAY:
         epochs = f"{recipe.n_epochs_to_fade} epochs what is not learned again"
@@ -243,6 +247,7 @@ def plan_for(
             warm_up=max(1, min(2000, n_steps // 10)),
             optimizer=recipe.optimizer,
             weight_decay=decay,
+            dropout_rise=1.0 if has_first_models else 0.0,
             validate_every=validate_every(n_steps, speed),
             precision=speed.precision if speed else "float32",
         ),
