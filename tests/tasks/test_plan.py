@@ -55,6 +55,8 @@ def test_dropout_rises_where_few_pairs_are_seen_often() -> None:
     assert not any("grows from nothing" in reason for reason in reasons)
     _, reasons = make_plan(MULTI30K)
     assert any("grows from nothing" in reason for reason in reasons)
+    _, reasons = make_plan(MULTI30K, settings={"model.block.dropout": 0.0})
+    assert not any("dropout" in reason for reason in reasons)
     for wrong in (-0.1, 1.5):
         with pytest.raises(ConfigError, match=rf"dropout_rise={wrong} must be from 0 to 1"):
             make_plan(MULTI30K, settings={"training.dropout_rise": wrong})

@@ -219,7 +219,7 @@ def plan_for(
         "model.block.dropout": f"dropout {dropout} fits so many pairs",
         **why,
     }
-    if has_first_models:
+    if has_first_models and "model.block.dropout" not in settings:
         reasons["training.dropout_rise"] = (
             "dropout grows from nothing: what has hardly been learned is not learned by heart yet"
         )
