@@ -22,7 +22,6 @@ def test_thirty_thousand_pairs_get_a_small_model_with_much_dropout() -> None:
     plan, reasons = make_plan(MULTI30K)
     assert 2.2e6 < Transformer(plan.model).n_parameters < 2.9e6
     assert plan.model.block.dropout == 0.3
-    assert plan.training.dropout_rise == 1.0
     assert plan.n_batch_tokens == 4096
     assert any("29,000 pairs" in reason for reason in reasons)
 
@@ -50,16 +49,16 @@ def test_a_model_that_would_see_little_of_its_data_becomes_smaller() -> None:
 
 
 def test_dropout_rises_where_few_pairs_are_seen_often() -> None:
-    many, reasons = make_plan(Facts(500_000, 60_000_000))
-    assert many.training.dropout_rise == 0.0
+    many, reasons = make_plan(Facts(500_000, 60_000_000, n_tokens=32_000, n_batches=8000))
+    assert many.training.dropout_rise == 0
     assert not any("grows from nothing" in reason for reason in reasons)
-    _, reasons = make_plan(MULTI30K)
+    few, reasons = make_plan(Facts(29_000, 3_900_000, n_tokens=8000, n_batches=110))
+    assert few.training.dropout_rise == 15 * 110
     assert any("grows from nothing" in reason for reason in reasons)
     _, reasons = make_plan(MULTI30K, settings={"model.block.dropout": 0.0})
     assert not any("dropout" in reason for reason in reasons)
-    for wrong in (-0.1, 1.5):
-        with pytest.raises(ConfigError, match=rf"dropout_rise={wrong} must be from 0 to 1"):
-            make_plan(MULTI30K, settings={"training.dropout_rise": wrong})
+    with pytest.raises(ConfigError, match="dropout_rise=-1 must be at least 0"):
+        make_plan(MULTI30K, settings={"training.dropout_rise": -1})
 
 
 def test_settings_have_the_last_word_and_wrong_names_get_the_nearest() -> None:

@@ -80,7 +80,7 @@ LABELS = {
     "training.optimizer": ("optimizer", "{}"),
     "training.weight_decay": ("weight decay", "{}"),
     "training.n_accumulated": ("batches in a step", "{}"),
-    "training.dropout_rise": ("dropout grows over", "{} of the steps"),
+    "training.dropout_rise": ("dropout grows over", "{} steps"),
     "training.average": ("averaging of weights", "{}"),
     "training.precision": ("precision", "{}"),
     "training.seed": ("seed", "{}"),

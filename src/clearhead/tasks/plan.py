@@ -38,6 +38,8 @@ _SIZES = [
     (float("inf"), "base", 0.1),
 ]
 _MOST_DECAY = 0.5
+N_EPOCHS_TO_RISE = 15
+"""Few pairs are learned by heart when they have been seen so often, and hardly before."""
 _SMALLER = {"base": "small", "fast": "small", "big": "base", "small": "tiny"}
 
 
@@ -221,7 +223,8 @@ def plan_for(
     }
     if has_first_models and "model.block.dropout" not in settings:
         reasons["training.dropout_rise"] = (
-            "dropout grows from nothing: what has hardly been learned is not learned by heart yet"
+            f"dropout grows from nothing in {N_EPOCHS_TO_RISE} epochs: what has hardly been seen "
+            "is not learned by heart yet"
         )
     decay = _weight_decay(recipe, facts.n_batches)
     if 0 < decay < _MOST_DECAY:
@@ -247,7 +250,7 @@ def plan_for(
             warm_up=max(1, min(2000, n_steps // 10)),
             optimizer=recipe.optimizer,
             weight_decay=decay,
-            dropout_rise=1.0 if has_first_models else 0.0,
+            dropout_rise=N_EPOCHS_TO_RISE * (facts.n_batches or 1) if has_first_models else 0,
             validate_every=validate_every(n_steps, speed),
             precision=speed.precision if speed else "float32",
         ),

@@ -176,7 +176,7 @@ class Trainer(Generic[A]):
         """One step over the batches of a group, as if they were one batch."""
         self.model.train()
         progress, config = self.progress, self.config
-        share = dropout_share(progress.step + 1, config.dropout_rise, config.n_steps)
+        share = dropout_share(progress.step + 1, config.dropout_rise)
         for each in self.dropouts:
             each.share = share
         rate = learning_rate(

@@ -36,13 +36,13 @@ def learning_rate(
     return lr * 0.5 * (1 + math.cos(math.pi * progress))
 
 
-def dropout_share(step: int, rise: float, n_steps: int) -> float:
+def dropout_share(step: int, rise: int) -> float:
     """How much of a model's dropout is in force in step 1, 2, 3, …; all of it after the rise.
 
-    >>> [dropout_share(step, 0.5, 100) for step in (1, 26, 51, 100)], dropout_share(1, 0.0, 100)
+    >>> [dropout_share(step, rise=50) for step in (1, 26, 51, 100)], dropout_share(1, rise=0)
     ([0.0, 0.5, 1.0, 1.0], 1.0)
     """
-    return min(1.0, (step - 1) / (rise * n_steps)) if rise else 1.0
+    return min(1.0, (step - 1) / rise) if rise else 1.0
 
 
 def paper_lr(d_model: int, warm_up: int) -> float:

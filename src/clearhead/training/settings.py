@@ -25,8 +25,8 @@ class TrainingConfig(Config):
     optimizer: OptimizerKind = "adam"
     weight_decay: float = 0.0
     """How far matrices shrink in a step, as a share of the learning rate; biases do not."""
-    dropout_rise: float = 0.0
-    """The share of all steps in which dropout grows from nothing to what the model has."""
+    dropout_rise: int = 0
+    """In so many steps dropout grows from nothing to what the model has."""
     average: float = 0.999
     """Each step, the averaged weights keep this share of themselves; 0 for no average."""
     validate_every: int = 500
@@ -42,8 +42,8 @@ class TrainingConfig(Config):
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
         if not 0 <= self.average < 1:
             raise ConfigError(f"average={self.average} must be at least 0 and below 1")
-        if not 0 <= self.dropout_rise <= 1:
-            raise ConfigError(f"dropout_rise={self.dropout_rise} must be from 0 to 1")
+        if self.dropout_rise < 0:
+            raise ConfigError(f"dropout_rise={self.dropout_rise} must be at least 0")
         for name in ("lr", "clip"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name}={getattr(self, name)} must be above 0")
