@@ -189,9 +189,14 @@ def make_plan(
         "n_batch_tokens": n_tokens,
     }
     why = {"n_batch_tokens": f"{n_tokens:,} tokens to a batch make some hundred steps an epoch"}
-    is_few = facts.n_pairs <= N_FEW_PAIRS
+    is_few, settings = facts.n_pairs <= N_FEW_PAIRS, settings or {}
+    if is_few and "model.block.dropout" not in settings:
+        why["training.dropout_rise"] = (
+            f"dropout grows from nothing in {N_EPOCHS_TO_RISE} epochs: what has hardly been seen "
+            "is not learned by heart yet"
+        )
     return plan_for(
-        Plan, facts, chosen, why, size, seconds, speed, settings or {}, has_first_models=is_few
+        Plan, facts, chosen, why, size, seconds, speed, settings, has_first_models=is_few
     )
 
 
@@ -221,11 +226,6 @@ def plan_for(
         "model.block.dropout": f"dropout {dropout} fits so many pairs",
         **why,
     }
-    if has_first_models and "model.block.dropout" not in settings:
-        reasons["training.dropout_rise"] = (
-            f"dropout grows from nothing in {N_EPOCHS_TO_RISE} epochs: what has hardly been seen "
-            "is not learned by heart yet"
-        )
     decay = _weight_decay(recipe, facts.n_batches)
     if 0 < decay < _MOST_DECAY:
         epochs = f"{recipe.n_epochs_to_fade} epochs what is not learned again"
@@ -270,7 +270,9 @@ def _share_time(
     n_epochs = usual_epochs(facts.n_pairs, has_first_models)
     n_steps = round((facts.n_batches or 1) * n_epochs)
     n_steps, told = fit_steps(n_steps, seconds, USUAL_SECONDS, speed, settings)
-    n_each_way, n_first, n_steps = divide_steps(n_steps, has_first_models, settings)
+    n_each_way, n_first, n_steps = divide_steps(
+        n_steps, facts.n_batches or 1, has_first_models, settings
+    )
     if n_first:
         told["n_first_steps"] = (
             f"few pairs teach more in other words: {2 * n_each_way} first models translate them, "

@@ -14,9 +14,8 @@ FIRST_SHARE = 0.4
 FIRST_SHARE_OF_MORE = 0.52
 """And if there are more."""
 FEWEST_FIRST_STEPS = 500
-"""A model that learned for fewer steps than this has nothing to teach."""
-ENOUGH_FIRST_STEPS = 1200
-"""Two models for each way teach more than one if each of them learns for so long."""
+FEWEST_FIRST_EPOCHS = 16
+"""A model that learned for less than this teaches less than its steps are worth to the last one."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +40,16 @@ def usual_epochs(n_pairs: int, has_first_models: bool) -> float:
 
 
 def divide_steps(
-    n_steps: int, has_first_models: bool, settings: Mapping[str, Any]
+    n_steps: int, n_batches: int, has_first_models: bool, settings: Mapping[str, Any]
 ) -> tuple[int, int, int]:
     """First models for each way, steps of each, and of the last one; what is set by hand stays.
 
-    >>> [divide_steps(n, True, {}) for n in (10_000, 5000, 2000)]
-    [(2, 1300, 4800), (1, 1000, 3000), (1, 0, 2000)]
-    >>> divide_steps(6000, True, {"training.n_steps": 6000, "n_each_way": 1})
+    >>> [divide_steps(n, 120, True, {}) for n in (16_000, 10_000, 5000)]
+    [(2, 2080, 7680), (1, 2000, 6000), (1, 0, 5000)]
+    >>> divide_steps(6000, 120, True, {"training.n_steps": 6000, "n_each_way": 1})
     (1, 2000, 6000)
-    >>> divide_steps(9000, True, {"n_first_steps": 1000}), divide_steps(10_000, False, {})
-    ((1, 1000, 7000), (1, 0, 10000))
+    >>> divide_steps(9000, 9, True, {"n_first_steps": 1000}), divide_steps(9000, 9, False, {})
+    ((1, 1000, 7000), (1, 0, 9000))
     """
     is_last_known = "training.n_steps" in settings
     asked = _number(settings.get("n_each_way"))
@@ -59,13 +58,14 @@ def divide_steps(
     elif not has_first_models or "n_copies" in settings:
         n_each_way, n_first = 1, 0
     else:
+        fewest = max(FEWEST_FIRST_STEPS, 0 if asked else FEWEST_FIRST_EPOCHS * n_batches)
         for n_each_way in [asked] if asked else [2, 1]:
             share = FIRST_SHARE if n_each_way == 1 else FIRST_SHARE_OF_MORE
             n_all = n_steps * share / (1 - share if is_last_known else 1)
             n_first = round(n_all / (2 * n_each_way))
-            if n_first >= ENOUGH_FIRST_STEPS:
+            if n_first >= fewest:
                 break
-        n_first = n_first if n_first >= FEWEST_FIRST_STEPS else 0
+        n_first = n_first if n_first >= fewest else 0
     n_before = 2 * n_each_way * n_first
     return n_each_way, n_first, n_steps if is_last_known else max(1, n_steps - n_before)
 
