@@ -6,6 +6,7 @@ from clearhead.errors import ConfigError
 from clearhead.models import Transformer
 from clearhead.tasks.plan import Facts, Plan, make_plan, smaller_size
 from clearhead.tasks.steps import Speed
+from clearhead.tasks.summarise.plan import make_summary_plan
 
 MULTI30K = Facts(n_pairs=29_000, n_characters=3_900_000)
 
@@ -52,13 +53,24 @@ def test_dropout_rises_where_few_pairs_are_seen_often() -> None:
     many, reasons = make_plan(Facts(500_000, 60_000_000, n_tokens=32_000, n_batches=8000))
     assert many.training.dropout_rise == 0
     assert not any("grows from nothing" in reason for reason in reasons)
-    few, reasons = make_plan(Facts(29_000, 3_900_000, n_tokens=8000, n_batches=110))
+    facts = Facts(29_000, 3_900_000, n_tokens=8000, n_batches=110)
+    few, reasons = make_plan(facts, settings={"n_first_steps": 0})
     assert few.training.dropout_rise == 15 * 110
     assert any("grows from nothing" in reason for reason in reasons)
+    # With what four first models make of the pairs, an epoch is five times as long.
+    assert make_plan(facts)[0].training.dropout_rise == 5 * 15 * 110
     _, reasons = make_plan(MULTI30K, settings={"model.block.dropout": 0.0})
     assert not any("dropout" in reason for reason in reasons)
     with pytest.raises(ConfigError, match="dropout_rise=-1 must be at least 0"):
         make_plan(MULTI30K, settings={"training.dropout_rise": -1})
+
+
+def test_few_pairs_are_validated_on_many_answers() -> None:
+    assert make_plan(MULTI30K)[0].n_validated == 1000
+    assert make_plan(Facts(500_000, 60_000_000))[0].n_validated == 300
+    assert make_summary_plan(MULTI30K)[0].n_validated == 100
+    with pytest.raises(ConfigError, match="n_validated=0 must be at least 1"):
+        make_plan(MULTI30K, settings={"n_validated": 0})
 
 
 def test_settings_have_the_last_word_and_wrong_names_get_the_nearest() -> None:

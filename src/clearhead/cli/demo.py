@@ -44,6 +44,7 @@ SETTINGS = {
     "n_vocabulary": 2048,
     "n_batch_tokens": 1024,
     "n_first_steps": 0,
+    "n_validated": 300,
     "training.lr": 0.003,
     "training.optimizer": "adam",
     "training.weight_decay": 0.0,

@@ -72,6 +72,7 @@ LABELS = {
     "is_embedding_trained": ("its token vectors, too", "{}"),
     "training.n_steps": ("length", "{} steps at most"),
     "training.validate_every": ("validation", "every {} steps"),
+    "n_validated": ("pairs answered for it", "{} at most"),
     "training.patience": ("stops early after", "{} validations without gain"),
     "training.lr": ("learning rate", "{} at most"),
     "training.warm_up": ("warm-up", "{} steps"),
@@ -119,7 +120,7 @@ GROUPS = {
         "taught",
         "is_body_trained",
         "is_embedding_trained",
-        *(key for key in LABELS if key.startswith("training.")),
+        *(key for key in LABELS if key == "n_validated" or key.startswith("training.")),
     ),
 }
 PARTS = ("source", "reference", "answer")

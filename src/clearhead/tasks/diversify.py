@@ -139,6 +139,7 @@ class Diversifier:
             warm_up=min(plan.training.warm_up, max(1, n_steps // 10)),
             validate_every=max(1, n_steps // N_VALIDATIONS),
             average=min(plan.training.average, max(0.0, 1 - 10 / n_steps)),
+            dropout_rise=plan.training.dropout_rise // (1 + plan.n_first_models),
             seed=plan.training.seed + number,
         )
         shards: Shards | Swapped = self.shards

@@ -35,8 +35,6 @@ class PairTask:
     """The score that training follows, of answers beside references."""
     evaluate: Callable[..., Evaluation]
     limits: Limits = field(default_factory=Limits)
-    n_validated: int = 300
-    """Validation pairs that are answered to follow the score; the loss uses all of them."""
     is_shortening: bool = False
     """Whether both sides are of one language, and a target may be short whatever its source is."""
 
@@ -78,7 +76,7 @@ def validate_pairs(
     for batch in evaluation_batches(tokens, plan.n_batch_tokens):
         _, plain, n = loss(batch)
         total, n_tokens = total + float(plain), n_tokens + n
-    some = pairs[: task.n_validated]
+    some = pairs[: plan.n_validated]
     answers = [a.text for a in translator([pair.source for pair in some], n_beams=1)]
     score = task.measure(answers, [pair.target for pair in some])
     samples = [

@@ -37,6 +37,8 @@ _SIZES = [
     (1_000_000, "small", 0.1),
     (float("inf"), "base", 0.1),
 ]
+N_VALIDATED_OF_FEW = 1000
+"""Small models answer quickly, and the best of many scores of few sentences is a lucky one."""
 _MOST_DECAY = 0.5
 N_EPOCHS_TO_RISE = 15
 """Few pairs are learned by heart when they have been seen so often, and hardly before."""
@@ -82,6 +84,8 @@ class Plan(Config):
     no first models."""
     n_each_way: int = 1
     """First models from source to target, and as many back."""
+    n_validated: int = 300
+    """Validation pairs that are answered to follow the score; the loss uses all of them."""
     model: TransformerConfig
     training: TrainingConfig = field(default_factory=TrainingConfig)
 
@@ -103,11 +107,9 @@ class Plan(Config):
     def __post_init__(self) -> None:
         """Refuse a plan that could not be carried out."""
         super().__post_init__()
-        if self.n_vocabulary < 1 or self.n_batch_tokens < 1:
-            raise ConfigError(
-                f"n_vocabulary={self.n_vocabulary} and n_batch_tokens={self.n_batch_tokens} must "
-                f"be at least 1"
-            )
+        for name in ("n_vocabulary", "n_batch_tokens", "n_validated"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
         for name in ("smoothing", "subword_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 0 and below 1")
@@ -190,14 +192,14 @@ def make_plan(
     }
     why = {"n_batch_tokens": f"{n_tokens:,} tokens to a batch make some hundred steps an epoch"}
     is_few, settings = facts.n_pairs <= N_FEW_PAIRS, settings or {}
+    if is_few:
+        chosen["n_validated"] = N_VALIDATED_OF_FEW
     if is_few and "model.block.dropout" not in settings:
         why["training.dropout_rise"] = (
             f"dropout grows from nothing in {N_EPOCHS_TO_RISE} epochs: what has hardly been seen "
             "is not learned by heart yet"
         )
-    return plan_for(
-        Plan, facts, chosen, why, size, seconds, speed, settings, has_first_models=is_few
-    )
+    return plan_for(Plan, facts, chosen, why, size, seconds, speed, settings, is_few=is_few)
 
 
 def plan_for(
@@ -210,11 +212,11 @@ def plan_for(
     speed: Speed | None,
     settings: dict[str, Any],
     recipes: Mapping[str, Recipe] = RECIPES,
-    has_first_models: bool = False,
+    is_few: bool = False,
 ) -> tuple[P, tuple[str, ...]]:
     """A plan of any kind: what is `chosen` about its data, and `why`; the rest is chosen here.
 
-    With first models, the time is theirs, too; if it is too short for them, there are none.
+    Few pairs have first models. The time is theirs, too; if it is too short, there are none.
     """
     usual, dropout = _usual(facts.n_pairs)
     size = size or usual
@@ -230,10 +232,9 @@ def plan_for(
     if 0 < decay < _MOST_DECAY:
         epochs = f"{recipe.n_epochs_to_fade} epochs what is not learned again"
         reasons["training.weight_decay"] = f"weight decay lets fade in some {epochs}"
-    n_each_way, n_first, n_steps, told = _share_time(
-        facts, seconds, speed, settings, has_first_models
-    )
+    n_each_way, n_first, n_steps, told = _share_time(facts, seconds, speed, settings, is_few)
     reasons |= told
+    n_batches = (facts.n_batches or 1) * (1 + 2 * n_each_way if n_first else 1)
     plan = kind(
         **chosen,
         n_first_steps=n_first,
@@ -250,7 +251,7 @@ def plan_for(
             warm_up=max(1, min(2000, n_steps // 10)),
             optimizer=recipe.optimizer,
             weight_decay=decay,
-            dropout_rise=N_EPOCHS_TO_RISE * (facts.n_batches or 1) if has_first_models else 0,
+            dropout_rise=N_EPOCHS_TO_RISE * n_batches if is_few else 0,
             validate_every=validate_every(n_steps, speed),
             precision=speed.precision if speed else "float32",
         ),

@@ -12,6 +12,7 @@ __all__ = ["MAX_SOURCE", "SummaryPlan", "make_summary_plan"]
 
 MAX_SOURCE: Final = 512
 N_BATCH_TOKENS = 4096
+N_VALIDATED = 100
 N_SENTENCE_PAIR = 130
 """Characters of a usual pair of sentences: the vocabulary is chosen as for so many of them."""
 _RECIPES = {**RECIPES, "tiny": Recipe(8e-3, "muon", n_epochs_to_fade=3)}
@@ -55,6 +56,7 @@ def make_summary_plan(
         "n_vocabulary": choose_size(n_characters // N_SENTENCE_PAIR, n_characters),
         "n_batch_tokens": N_BATCH_TOKENS,
         "max_source": MAX_SOURCE,
+        "n_validated": N_VALIDATED,
     }
     why = {
         "n_batch_tokens": f"{N_BATCH_TOKENS:,} tokens to a batch are some texts of usual length",

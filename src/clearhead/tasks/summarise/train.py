@@ -22,7 +22,6 @@ SUMMARISE: Final = PairTask(
     lambda answers, references: score_summaries(answers, references)[-1],  # ROUGE-L
     evaluate_summaries,
     SUMMARY_LIMITS,
-    n_validated=100,
     is_shortening=True,
 )
 
