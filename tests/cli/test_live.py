@@ -173,6 +173,19 @@ def test_first_models_and_the_last(is_terminal: bool) -> None:
     assert text.rstrip().count("best so far") == 2  # the score of another model is no bar
 
 
+def test_a_step_takes_twice_as_long_where_two_models_learn_beside_each_other() -> None:
+    live = Live(console(80, True)[0], Clock())
+    plan = replace(make_plan(200), n_first_steps=100)
+    live("plan", {"plan": plan, "forecast": replace(FORECAST, seconds=800.0)})
+    begun = {"number": 1, "n_models": 2, "languages": "en → hi", "n_steps": 100}
+    live("first_model", {**begun, "n_after": 100, "n_at_once": 2})
+    live("step", step(1))
+    assert "13 min left" in shown(live, 80)  # four seconds a step, for half as many of the last one
+    live("last_model", {"n_pairs": 28_000, "n_steps": 200, "n_after": 0})
+    live("step", step(1))
+    assert "6 min 38 s left" in shown(live, 80)
+
+
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_steps_are_cheap(is_terminal: bool) -> None:
     with Live(console(80, is_terminal)[0]) as live:

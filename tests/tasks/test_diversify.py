@@ -80,7 +80,8 @@ def test_what_is_told(folder: Path, told: list[tuple[str, dict[str, Any]]]) -> N
     assert [each.get("languages") for each in begun] == ["en → hi", "hi → en"] * 2 + [None]
     n_after = [(each["n_steps"], each["n_after"]) for each in begun]
     is_beside = any(kind == "resume" for kind, _ in told)
-    in_turn = [10, 10, 6, 6] if is_beside else [18, 14, 10, 6]
+    # Beside each other, each step takes twice as long as one of the last model's six.
+    in_turn = [4 + 3, 4 + 3, 3, 3] if is_beside else [18, 14, 10, 6]
     assert n_after == [*((4, n) for n in in_turn), (6, 0)]
     numbers = [(each["number"], each["n_models"]) for each in begun[:4]]
     assert numbers == [(1, 4), (2, 4), (3, 4), (4, 4)]

@@ -49,6 +49,7 @@ class Live:
     ) -> None:
         self.console, self.clock, self.names_next = console, clock, names_next
         self.course = Course()
+        self._per_step = 0.0
         self._note, self._counted, self._guessed = "examining the data", "tokens", "token"
         self._is_training = False
         self._printed = -math.inf, -math.inf  # step and time of the last plain line of progress
@@ -114,7 +115,8 @@ class Live:
         plan, forecast = facts["plan"], facts["forecast"]
         n_steps, n_before = plan.training.n_steps, getattr(plan, "n_steps_before", 0)
         with self._lock:
-            self.course = Course(n_steps, forecast.seconds / (n_steps + n_before))
+            self._per_step = forecast.seconds / (n_steps + n_before)
+            self.course = Course(n_steps, self._per_step)
             self._note = "beginning to train"
             self._counted, self._guessed = forecast.counted, forecast.guessed
         self._print(plan_lines(plan, forecast, self._width))
@@ -138,7 +140,8 @@ class Live:
 
     def _begin_model(self, facts: dict[str, Any]) -> None:
         with self._lock:
-            self.course = Course(facts["n_steps"], self.course.per_step, facts["n_after"])
+            per_step = self._per_step * facts.get("n_at_once", 1)
+            self.course = Course(facts["n_steps"], per_step, facts["n_after"])
             self._is_training, self._note = False, "beginning to train"
             self._printed = -math.inf, -math.inf
 

@@ -150,9 +150,10 @@ class Diversifier:
         card = self.task.about(self.corpus, shards)
         facts = {"number": number, "n_models": plan.n_first_models, "n_steps": n_steps}
         n_in_turn = (plan.n_first_models - number) // n_at_once
-        n_after = plan.training.n_steps + n_in_turn * n_steps
-        languages = " → ".join(card["languages"])
-        self.tell("first_model", {**facts, "languages": languages, "n_after": n_after})
+        # With all threads to itself a step of the last one takes a share of the time of one here.
+        n_after = plan.training.n_steps // n_at_once + n_in_turn * n_steps
+        facts |= {"n_after": n_after, "n_at_once": n_at_once}
+        self.tell("first_model", {**facts, "languages": " → ".join(card["languages"])})
         torch.manual_seed(config.seed)
         with torch.device(self.device):
             model = Transformer(plan.model)
