@@ -33,7 +33,7 @@ def test_time_decides_over_steps() -> None:
     assert n_all_steps(ten_minutes) == 1200
     assert any("10 min (as asked)" in reason for reason in reasons)
     usual, _ = make_plan(facts, speed=speed(0.1))
-    assert n_all_steps(usual) == 240 * 180
+    assert n_all_steps(usual) == 240 * 140
     slow, reasons = make_plan(facts, speed=speed(10.0))
     assert n_all_steps(slow) == 480
     assert any("give --time for more" in reason for reason in reasons)

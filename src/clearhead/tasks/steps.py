@@ -33,10 +33,10 @@ def usual_epochs(n_pairs: int, has_first_models: bool) -> float:
     """How often pairs are seen, by all models together: three see more, and other words besides.
 
     >>> [round(usual_epochs(n, False)) for n in (500, 29_000, 10**6)], usual_epochs(30_000, True)
-    ([100, 62, 5], 180.0)
+    ([100, 62, 5], 140.0)
     """
     n_epochs = min(100.0, max(5.0, 1_800_000 / n_pairs))
-    return min(180.0, 3 * n_epochs) if has_first_models else n_epochs
+    return min(140.0, 3 * n_epochs) if has_first_models else n_epochs
 
 
 def divide_steps(
